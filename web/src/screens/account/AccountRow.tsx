@@ -57,7 +57,7 @@ export function AccountRow({ account }: { readonly account: Account }) {
   const me = useMe();
   const [open, setOpen] = useState<keyof typeof changes | "edit">();
   const queryClient = useQueryClient();
-  const facts = [displayName === undefined ? undefined : username, email, "created"].filter((fact) => fact !== undefined);
+  const names = [displayName === undefined ? undefined : username, email].filter((name) => name !== undefined);
   const isOwn = username === me.username;
   const close = () => setOpen(undefined);
   const change: Change | undefined = open === undefined || open === "edit" ? undefined : changes[open];
@@ -96,7 +96,8 @@ export function AccountRow({ account }: { readonly account: Account }) {
       }
     >
       <p className="break-words">
-        {facts.join(" · ")} <Time at={createdAt} />
+        {names.map((name) => `${name} · `)}
+        Created <Time at={createdAt} />
       </p>
       {isOwn && <p>Only another operator can disable this account or remove its operator rights.</p>}
       {open === "edit" && <EditAccountDialog account={account} onClose={close} />}
