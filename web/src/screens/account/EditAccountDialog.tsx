@@ -44,7 +44,7 @@ export function EditAccountDialog({ account: { username, ...before }, onClose }:
           autoFocus
           maxLength={120}
           value={displayName}
-          fault={faults["displayName"]}
+          fault={faults.displayName}
           onChange={(event) => setDisplayName(event.target.value)}
         />
         <TextField
@@ -54,7 +54,7 @@ export function EditAccountDialog({ account: { username, ...before }, onClose }:
           autoComplete="off"
           maxLength={254}
           value={email}
-          fault={faults["email"]}
+          fault={faults.email}
           onChange={(event) => setEmail(event.target.value)}
         />
         <div className="mt-5 flex justify-end gap-2">

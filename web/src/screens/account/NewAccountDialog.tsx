@@ -60,7 +60,7 @@ export function NewAccountDialog({ onCreated, onClose }: NewAccountDialogProps) 
           autoFocus
           maxLength={38}
           value={username}
-          fault={faults["username"]}
+          fault={faults.username}
           onChange={(event) => setUsername(event.target.value)}
         />
         <TextField
@@ -69,7 +69,7 @@ export function NewAccountDialog({ onCreated, onClose }: NewAccountDialogProps) 
           autoComplete="off"
           maxLength={120}
           value={displayName}
-          fault={faults["displayName"]}
+          fault={faults.displayName}
           onChange={(event) => setDisplayName(event.target.value)}
         />
         <TextField
@@ -79,7 +79,7 @@ export function NewAccountDialog({ onCreated, onClose }: NewAccountDialogProps) 
           autoComplete="off"
           maxLength={254}
           value={email}
-          fault={faults["email"]}
+          fault={faults.email}
           onChange={(event) => setEmail(event.target.value)}
         />
         <Check label="Operator: may manage all accounts of this server, but sees no more content" isOn={operator} onChange={setOperator} />

@@ -43,7 +43,7 @@ export function PasswordSection() {
           label="Current password"
           autoComplete="current-password"
           value={currentPassword}
-          fault={faults["currentPassword"]}
+          fault={faults.currentPassword}
           onChange={setCurrentPassword}
         />
         <PasswordField
@@ -51,7 +51,7 @@ export function PasswordSection() {
           autoComplete="new-password"
           hint="10 to 200 characters. A few random words make a good one."
           value={password}
-          fault={faults["password"]}
+          fault={faults.password}
           onChange={setPassword}
         />
         <Button type="submit" isBusy={change.isPending}>

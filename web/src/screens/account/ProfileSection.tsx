@@ -43,7 +43,7 @@ export function ProfileSection() {
           autoComplete="name"
           maxLength={120}
           value={displayName}
-          fault={faults["displayName"]}
+          fault={faults.displayName}
           onChange={(event) => setDisplayName(event.target.value)}
         />
         <TextField
@@ -54,7 +54,7 @@ export function ProfileSection() {
           autoComplete="email"
           maxLength={254}
           value={email}
-          fault={faults["email"]}
+          fault={faults.email}
           onChange={(event) => setEmail(event.target.value)}
         />
         <Button type="submit" isBusy={save.isPending}>

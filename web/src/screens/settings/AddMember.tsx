@@ -39,7 +39,7 @@ export function AddMember() {
     },
   });
   const faults = faultsOf(add.error);
-  const fault = isAboutUsername(add.error) ? add.error.message : faults["username"];
+  const fault = isAboutUsername(add.error) ? add.error.message : faults.username;
   const rest = isAboutUsername(add.error) ? undefined : restOf(add.error, ["username", "role"]);
   return (
     <form
@@ -68,7 +68,7 @@ export function AddMember() {
             if (add.isError) add.reset();
           }}
         />
-        <SelectField label="Role" value={role} options={givenRoles} fault={faults["role"]} onChange={setRole} />
+        <SelectField label="Role" value={role} options={givenRoles} fault={faults.role} onChange={setRole} />
         <Button type="submit" weight="primary" isBusy={add.isPending} className="mt-6 h-9">
           Add
         </Button>

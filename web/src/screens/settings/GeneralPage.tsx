@@ -69,7 +69,7 @@ function NameForm({ workspace: { workspaceId, name: before } }: { readonly works
         required
         maxLength={200}
         value={name}
-        fault={faultsOf(save.error)["name"]}
+        fault={faultsOf(save.error).name}
         onChange={(event) => setName(event.target.value)}
       />
       <Button type="submit" isBusy={save.isPending}>

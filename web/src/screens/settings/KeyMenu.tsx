@@ -105,7 +105,7 @@ function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly 
           autoFocus
           maxLength={120}
           value={name}
-          fault={faults["name"]}
+          fault={faults.name}
           onChange={(event) => setName(event.target.value)}
         />
         <TextArea
@@ -114,7 +114,7 @@ function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly 
           maxLength={1000}
           rows={2}
           value={description}
-          fault={faults["description"]}
+          fault={faults.description}
           onChange={(event) => setDescription(event.target.value)}
         />
         <div className="mt-5 flex justify-end gap-2">

@@ -71,7 +71,7 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
           autoFocus
           maxLength={120}
           value={name}
-          fault={faults["name"]}
+          fault={faults.name}
           onChange={(event) => setName(event.target.value)}
         />
         <TextArea
@@ -80,11 +80,11 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
           maxLength={1000}
           rows={2}
           value={description}
-          fault={faults["description"]}
+          fault={faults.description}
           onChange={(event) => setDescription(event.target.value)}
         />
-        <RadioGroup label="Access" value={access} options={accessOptions} fault={faults["scopes"]} onChange={setAccess} />
-        <RadioGroup label="Workspaces" value={reach} options={reaches} fault={faults["workspaceIds"]} onChange={setReach} />
+        <RadioGroup label="Access" value={access} options={accessOptions} fault={faults.scopes} onChange={setAccess} />
+        <RadioGroup label="Workspaces" value={reach} options={reaches} fault={faults.workspaceIds} onChange={setReach} />
         {reach === "some" && (
           <WorkspaceChecks
             values={workspaceIds}
@@ -92,7 +92,7 @@ export function NewKeyDialog({ onCreated, onClose }: NewKeyDialogProps) {
             onChange={setWorkspaceIds}
           />
         )}
-        <SelectField label="Expires" value={lifetime} options={lifetimes} fault={faults["expiresAt"]} onChange={setLifetime} />
+        <SelectField label="Expires" value={lifetime} options={lifetimes} fault={faults.expiresAt} onChange={setLifetime} />
         {lifetime === "date" && (
           <TextField
             label="Last day"

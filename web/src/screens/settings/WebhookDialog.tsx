@@ -66,10 +66,10 @@ export function WebhookDialog({ webhook, onSecret, onClose }: WebhookDialogProps
           autoFocus
           maxLength={2048}
           value={url}
-          fault={faults["url"]}
+          fault={faults.url}
           onChange={(event) => setUrl(event.target.value)}
         />
-        <CheckGroup label="Events" values={events} options={eventOptions} fault={faults["events"] ?? noEvent} onChange={setEvents} />
+        <CheckGroup label="Events" values={events} options={eventOptions} fault={faults.events ?? noEvent} onChange={setEvents} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" weight="primary" isBusy={save.isPending}>

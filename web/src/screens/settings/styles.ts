@@ -16,12 +16,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** A profile is a text, or an object with the text in `content`. Other values are no profiles. */
 function textOf(profile: unknown): string | undefined {
   if (typeof profile === "string") return profile;
-  const content = isObject(profile) ? profile["content"] : undefined;
+  const content = isObject(profile) ? profile.content : undefined;
   return typeof content === "string" ? content : undefined;
 }
 
 function profilesOf(settings: Settings): readonly (readonly [name: string, profile: unknown])[] {
-  const profiles = settings?.["styleProfiles"];
+  const profiles = settings?.styleProfiles;
   return isObject(profiles) ? Object.entries(profiles) : [];
 }
 
