@@ -25,8 +25,13 @@ export function Dialog({ title, lead, isOpen, onClose, isWide = false, isFull = 
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-30 bg-scrim" />
         <Radix.Content
+          // Focus on the first button would show its tooltip, and the first Escape would close that only.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           {...(lead === undefined ? { "aria-describedby": undefined } : {})}
-          className={`animate-appear fixed left-1/2 z-30 w-[calc(100vw-2rem)] -translate-x-1/2 overflow-auto rounded-lg border border-line bg-raised p-5 shadow-float ${width}`}
+          className={`animate-appear fixed left-1/2 z-30 w-[calc(100vw-2rem)] -translate-x-1/2 overflow-auto rounded-lg border border-line bg-raised p-5 shadow-float outline-none ${width}`}
         >
           <div className="mb-4 flex items-start gap-3">
             <div className="grow">
