@@ -86,7 +86,7 @@ test("[WA60] [WA61] a comment belongs to the selected words, and others see it w
   await textOf(bo.page).locator("[data-mark]").first().click();
   await expect.poll(() => new URL(bo.page.url()).searchParams.get("review")).toBe(reviews[0].reviewId);
   expect(await card.getAttribute("aria-current")).toBe("true");
-  await card.getByRole("button", { name: "Reply" }).click();
+  await card.getByRole("button", { name: "Reply", exact: true }).click();
   await bo.page.keyboard.type("Yes, they do.");
   await bo.page.keyboard.press("Control+Enter");
   await ana.panel.getByText("Yes, they do.").waitFor();
@@ -183,7 +183,7 @@ test("[WA65] an article is made public, frozen, updated and unpublished, and its
   await expect.poll(readPage).toBe("They need wind.\n");
 
   await panel.getByRole("radio", { name: /Snapshot/ }).check();
-  await panel.getByText(/Readers see the text as it was/).waitFor();
+  await panel.getByText(/Readers see the text that was frozen/).waitFor();
   await typeAtEnd(page, "And string.");
   await page.getByText("Saved", { exact: true }).waitFor();
   await panel.getByRole("button", { name: "Show", exact: true }).click();

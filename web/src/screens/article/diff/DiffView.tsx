@@ -76,8 +76,8 @@ export function SideBySideDiff({ diff, before, after }: DiffProps & { readonly b
           <tbody key={`${hunk.fromLine} ${hunk.toLine}`} className="border-t border-line">
             {numbered(toRows(hunk)).map(({ at, item: row }) => (
               <tr key={at} className="align-top">
-                <Cells line={row.before} other="delete" />
-                <Cells line={row.after} other="insert" />
+                <Cells line={row.before} op="delete" isAlone={row.after === undefined} />
+                <Cells line={row.after} op="insert" isAlone={row.before === undefined} />
               </tr>
             ))}
           </tbody>
@@ -87,15 +87,23 @@ export function SideBySideDiff({ diff, before, after }: DiffProps & { readonly b
   );
 }
 
+interface CellsProps {
+  readonly line: DiffLine | undefined;
+  /** What happened to words that only this side has. */
+  readonly op: "insert" | "delete";
+  /** The other side has no such line. */
+  readonly isAlone: boolean;
+}
+
 /** A line of one side. A line that was removed or added as a whole has its colour from edge to edge. */
-function Cells({ line, other }: { readonly line: DiffLine | undefined; readonly other: "insert" | "delete" }) {
-  const edge = other === "insert" ? "border-l border-line" : "";
+function Cells({ line, op, isAlone }: CellsProps) {
+  const edge = op === "insert" ? "border-l border-line" : "";
   if (line === undefined) return <td colSpan={2} className={`bg-side ${edge}`} />;
-  const isWhole = line.parts.length > 0 && line.parts.every(({ op }) => op === other);
-  const colour = isWhole ? (other === "insert" ? "bg-ok-soft" : "bg-danger-soft") : "";
+  const isWhole = isAlone || (line.parts.length > 0 && line.parts.every((part) => part.op === op));
+  const colour = isWhole ? (op === "insert" ? "bg-ok-soft" : "bg-danger-soft") : "";
   return (
     <>
-      <td className={`px-2 py-0.5 text-right text-xs text-faint tabular-nums select-none ${edge}`}>{line.number}</td>
+      <td className={`px-2 py-0.5 text-right text-xs text-muted tabular-nums select-none ${edge} ${colour}`}>{line.number}</td>
       <td dir="auto" className={`px-2 py-0.5 wrap-anywhere whitespace-pre-wrap ${colour}`}>
         <DiffText parts={line.parts} />
       </td>

@@ -26,14 +26,18 @@ export function LineCounts({ files }: Pick<Commit, "files">) {
   if (added === 0 && removed === 0) return null;
   return (
     <span className="shrink-0 tabular-nums">
-      <span className="text-ok">
-        <span aria-hidden="true">+{added.toLocaleString()}</span>
-        <span className="sr-only">{added} lines added</span>
-      </span>{" "}
-      <span className="text-danger">
-        <span aria-hidden="true">−{removed.toLocaleString()}</span>
-        <span className="sr-only">, {removed} removed</span>
-      </span>
+      {added > 0 && (
+        <span className="text-ok">
+          <span aria-hidden="true">+{added.toLocaleString()}</span>
+          <span className="sr-only">{added} lines added</span>
+        </span>
+      )}{" "}
+      {removed > 0 && (
+        <span className="text-danger">
+          <span aria-hidden="true">−{removed.toLocaleString()}</span>
+          <span className="sr-only">{removed} lines removed</span>
+        </span>
+      )}
     </span>
   );
 }

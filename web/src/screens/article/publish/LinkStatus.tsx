@@ -61,7 +61,7 @@ export function LinkStatus({ link, canWrite }: { readonly link: PublicLink; read
         )}
         {state === "snapshot" && snapshotAt !== undefined && (
           <p>
-            Readers see the text as it was <Time at={snapshotAt} />.
+            Readers see the text that was frozen <Time at={snapshotAt} />.
           </p>
         )}
         {state === "live" && liveSync !== undefined && <SyncState sync={liveSync} articleId={link.articleId} canWrite={canWrite} />}

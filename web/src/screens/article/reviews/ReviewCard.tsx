@@ -1,4 +1,3 @@
-import { presentableDiff } from "@codemirror/merge";
 import { useEffect, useRef, useState } from "react";
 import type { Review } from "../../../../../api/schema/review.ts";
 import { client } from "../../../app/data.ts";
@@ -11,7 +10,7 @@ import { MoreIcon } from "../../../ui/icons.tsx";
 import { Menu, MenuItem } from "../../../ui/menu.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { DiffText } from "../diff/DiffView.tsx";
-import type { DiffPart } from "../diff/diffRows.ts";
+import { toWordParts } from "../diff/wordParts.ts";
 import { Byline } from "./Byline.tsx";
 import { Reply } from "./Reply.tsx";
 import { ReviewActions } from "./ReviewActions.tsx";
@@ -30,20 +29,6 @@ interface ReviewCardProps {
   readonly onDone: () => void;
 }
 
-/** The words of a replacement that differ from the quote. */
-function toParts(quote: string, replacement: string): readonly DiffPart[] {
-  const parts: DiffPart[] = [];
-  let end = 0;
-  for (const { fromA, toA, fromB, toB } of presentableDiff(quote, replacement, { scanLimit: 500 })) {
-    if (fromA > end) parts.push({ op: "equal", text: quote.slice(end, fromA) });
-    if (toA > fromA) parts.push({ op: "delete", text: quote.slice(fromA, toA) });
-    if (toB > fromB) parts.push({ op: "insert", text: replacement.slice(fromB, toB) });
-    end = toA;
-  }
-  if (end < quote.length) parts.push({ op: "equal", text: quote.slice(end) });
-  return parts;
-}
-
 function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardProps, "review" | "onSelect">) {
   if (anchor === null) return null;
   return (
@@ -54,7 +39,7 @@ function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardPro
       className="mt-1 mb-2 block w-full rounded-sm border-l-2 border-line-strong py-0.5 pl-2.5 text-left text-sm text-muted hover:bg-hover"
     >
       <span dir="auto" className="line-clamp-6 wrap-anywhere whitespace-pre-wrap">
-        {replacement === undefined ? anchor.quote : <DiffText parts={toParts(anchor.quote, replacement)} />}
+        {replacement === undefined ? anchor.quote : <DiffText parts={toWordParts(anchor.quote, replacement)} />}
       </span>
       {anchor.state === "moved" && (
         <span className="mt-1 block text-xs text-warn">The text was rewritten: check that this is still the place</span>
