@@ -18,7 +18,7 @@ export function TextArea({ label, hint, fault, isOptional = false, className = "
           {...area}
           {...control}
           rows={rows}
-          className={`${controlClass} field-sizing-content h-auto! max-h-96 min-h-9 py-1.5 ${className}`}
+          className={`${controlClass} field-sizing-content block h-auto! max-h-96 supports-[field-sizing:content]:resize-none min-h-9 py-1.5 ${className}`}
         />
       )}
     </Field>

@@ -38,7 +38,7 @@ export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanel
             {toWords(stepName)} waits for approval
           </h2>
           <p className="text-xs text-muted">
-            Since <Time at={requestedAt} />.{" "}
+            Asked <Time at={requestedAt} />.{" "}
             {policy === "optional" && expiresAt !== undefined ? (
               <>
                 Without a decision the run goes on at{" "}

@@ -1,5 +1,6 @@
 import { Fragment, useId, useMemo } from "react";
 import type { RunStatus } from "../../../../api/schema/run.ts";
+import type { Tone } from "../../ui/badge.tsx";
 import { drawing, type Move, places, type RunState, readMoves, toBox, toPath } from "./machineGraph.ts";
 import { runStates } from "./runWords.ts";
 
@@ -26,6 +27,14 @@ const eventNames: Readonly<Record<string, string>> = {
   "approval.lapsed": "the time for a decision is over",
 };
 
+const currentLooks: Record<Tone, { readonly box: string; readonly text: string }> = {
+  neutral: { box: "fill-hover stroke-line-strong", text: "fill-text" },
+  accent: { box: "fill-accent-soft stroke-accent", text: "fill-accent" },
+  ok: { box: "fill-ok-soft stroke-ok", text: "fill-ok" },
+  warn: { box: "fill-warn-soft stroke-warn", text: "fill-warn" },
+  danger: { box: "fill-danger-soft stroke-danger", text: "fill-danger" },
+};
+
 const margin = 6;
 
 function toReasons({ events }: Move): string {
@@ -36,6 +45,7 @@ function toReasons({ events }: Move): string {
 export function RunMachine({ status }: { readonly status: RunStatus }) {
   const id = useId();
   const moves = useMemo(readMoves, []);
+  const look = currentLooks[runStates[status].tone];
   const next = moves.filter(({ from }) => from === status);
   const { width, height } = drawing;
   const isOpposed = ({ from, to }: Move) => moves.some((other) => other.from === to && other.to === from);
@@ -95,14 +105,14 @@ export function RunMachine({ status }: { readonly status: RunStatus }) {
                   {...size}
                   rx="6"
                   strokeWidth={isCurrent ? 1.6 : 1}
-                  className={isCurrent ? "fill-accent-soft stroke-accent" : "fill-raised stroke-line-strong/60"}
+                  className={isCurrent ? look.box : "fill-raised stroke-line-strong/60"}
                 />
                 <text
                   x={x + size.width / 2}
                   y={y + size.height / 2}
                   textAnchor="middle"
                   dominantBaseline="central"
-                  className={isCurrent ? "fill-accent font-semibold" : "fill-muted"}
+                  className={isCurrent ? `${look.text} font-semibold` : "fill-muted"}
                 >
                   {stateNames[state]}
                 </text>

@@ -32,10 +32,14 @@ export function RunRow({ run, hasSubject = true }: RunRowProps) {
         params={{ workspaceId, runId }}
         className="min-w-0 grow rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
       >
-        <span className="block truncate text-base font-medium" dir="auto">
-          {hasSubject ? (subject.name ?? <span className="skeleton inline-block h-3.5 w-48 align-middle" />) : title}
+        <span className="block truncate text-base font-medium">
+          {hasSubject && subject.name === undefined ? (
+            <span className="skeleton inline-block h-3.5 w-48 align-middle" />
+          ) : (
+            <bdi>{hasSubject ? subject.name : title}</bdi>
+          )}
         </span>
-        <span className="block truncate text-xs text-muted">
+        <span className="block truncate text-xs text-muted first-letter:uppercase">
           {hasSubject && `${title} · `}
           {toProgress(run)}
         </span>
@@ -56,7 +60,7 @@ export function RunRow({ run, hasSubject = true }: RunRowProps) {
 function toProgress({ steps, currentStep, failure }: Run): string {
   if (currentStep !== undefined) {
     const position = steps.findIndex(({ name }) => name === currentStep) + 1;
-    return `${toWords(currentStep)}, step ${position} of ${steps.length}`;
+    return `step ${position} of ${steps.length}: ${toWords(currentStep)}`;
   }
   if (failure !== undefined) return failure.stepName === undefined ? failure.message : `${toWords(failure.stepName)}: ${failure.message}`;
   return steps.length === 1 ? "1 step" : `${steps.length} steps`;

@@ -72,8 +72,8 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
             Runs
           </Link>
           <ChevronRightIcon className="text-faint" />
-          <h1 className="truncate text-base font-semibold" dir="auto">
-            {title}
+          <h1 className="truncate text-base font-semibold">
+            <bdi>{title}</bdi>
           </h1>
           <Badge tone={tone}>{label}</Badge>
         </div>
@@ -94,12 +94,14 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
                 <ApprovalPanel key={pendingApproval.approvalId} run={run} approval={pendingApproval} events={events} canWrite={canWrite} />
               </div>
             )}
-            <Section title="Steps">
-              <RunSteps run={run} events={events} onOpenArtifact={setOpenKey} />
-            </Section>
-            <Section title="State">
-              <RunMachine status={status} />
-            </Section>
+            <div>
+              <Section title="Steps">
+                <RunSteps run={run} events={events} onOpenArtifact={setOpenKey} />
+              </Section>
+              <Section title="State">
+                <RunMachine status={status} />
+              </Section>
+            </div>
           </div>
           <aside className="shrink-0 lg:w-84" aria-label="About the run">
             <Section title="About">

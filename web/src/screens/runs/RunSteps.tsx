@@ -57,7 +57,9 @@ export function RunSteps({ run, events, onOpenArtifact }: RunStepsProps) {
                       {approval === "required" ? "needs approval" : "approval if given in time"}
                     </span>
                   )}
-                  {error !== undefined && <span className="block max-w-sm text-xs text-danger">{error.message}</span>}
+                  {error !== undefined && error.message !== run.failure?.message && (
+                    <span className="block max-w-sm text-xs text-danger">{error.message}</span>
+                  )}
                 </td>
                 <td className={cell}>
                   <Badge tone={tone}>{label}</Badge>

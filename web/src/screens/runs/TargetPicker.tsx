@@ -30,7 +30,7 @@ export function TargetPicker({ target, fault, onChange }: TargetPickerProps) {
   const error = kind === "topic" ? topics.error : articles.error;
   const chosenId = target === undefined ? undefined : "topicId" in target ? target.topicId : target.articleId;
   return (
-    <fieldset className="mb-4">
+    <fieldset className="mb-4 min-w-0">
       <legend className="mb-1 text-sm font-medium">For</legend>
       <div className="mb-1.5 flex flex-wrap items-center gap-1.5">
         <Segments

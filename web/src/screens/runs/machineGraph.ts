@@ -55,7 +55,7 @@ export function readMoves(): readonly Move[] {
 }
 
 /** Sizes in pixels of the drawing. */
-export const box = { width: 132, height: 34, gapX: 44, gapY: 46 };
+export const box = { width: 144, height: 34, gapX: 44, gapY: 46 };
 /** Distance of two moves in opposite directions. */
 const laneGap = 14;
 

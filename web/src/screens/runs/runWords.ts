@@ -40,9 +40,15 @@ export function isActive({ status }: Pick<Run, "status">): boolean {
   return activeStates.some((active) => active === status);
 }
 
-/** `citation_enrichment` is `Citation enrichment`. */
+/** Words that are said letter by letter. */
+const initials = /\b(seo|serp)\b/g;
+
+/** `citation_enrichment` and `citationEnrichment` are `Citation enrichment`. */
 export function toWords(name: string): string {
-  const words = name.replaceAll("_", " ");
+  const words = name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLocaleLowerCase()}`)
+    .replaceAll("_", " ")
+    .replace(initials, (word) => word.toLocaleUpperCase());
   return words.charAt(0).toLocaleUpperCase() + words.slice(1);
 }
 

@@ -60,7 +60,7 @@ export function NextSteps({ topic, canWrite }: NextStepsProps) {
                     onClick={() => setOpen(step)}
                   >
                     {step.label}…
-                    {to !== undefined && to !== topic.status && (
+                    {step.operation === "restore" && to !== undefined && (
                       <span className="text-xs font-normal opacity-80">{topicStates[to].label}</span>
                     )}
                   </Button>

@@ -43,7 +43,7 @@ export function TopicBrief({ topic, isReadOnly }: { readonly topic: ContentTopic
       <fieldset disabled={isReadOnly} className="min-w-0">
         <legend className="sr-only">Fields of the topic</legend>
         {fieldGroups.map(({ title, fields }) => (
-          <section key={title} aria-label={title} className="border-b border-line py-5 first:pt-0 last:border-0">
+          <section key={title} aria-label={title} className="border-b border-line py-5 first-of-type:pt-0 last:border-0">
             <h2 className="mb-3 text-base font-semibold">{title}</h2>
             <div className="grid gap-x-5 md:grid-cols-2">
               {fields

@@ -20,17 +20,14 @@ export function TopicCard({ topic }: { readonly topic: ContentTopic }) {
       <span className="flex items-center gap-2 text-xs text-faint">
         <span>{shortId}</span>
         {approval !== undefined && <span className="text-ok">Approved</span>}
-        <span className="ml-auto tabular-nums" title="Priority">
-          {priorityScore}
-          <span className="sr-only"> priority</span>
-        </span>
+        <span className="ml-auto tabular-nums">Priority {priorityScore}</span>
       </span>
-      <span className="mt-0.5 line-clamp-2 text-sm font-medium" dir="auto">
-        {title}
+      <span className="mt-0.5 line-clamp-2 text-sm font-medium">
+        <bdi>{title}</bdi>
       </span>
       <span className="mt-auto flex items-center gap-2 text-xs text-muted">
-        <span className="min-w-0 grow truncate" dir="auto">
-          {primaryKeyword}
+        <span className="min-w-0 grow truncate">
+          <bdi>{primaryKeyword}</bdi>
         </span>
         {scheduledDate !== undefined && <time dateTime={scheduledDate}>{toDay(scheduledDate)}</time>}
         <Avatar username={ownerId} size="small" />

@@ -70,8 +70,8 @@ function LoadedTopic({ topic, canWrite }: { readonly topic: ContentTopic; readon
           </Link>
           <ChevronRightIcon className="text-faint" />
           {shortId !== undefined && <span className="shrink-0 text-sm text-faint">{shortId}</span>}
-          <h1 className="truncate text-base font-semibold" dir="auto">
-            {title}
+          <h1 className="truncate text-base font-semibold">
+            <bdi>{title}</bdi>
           </h1>
           <Badge tone={tone}>{label}</Badge>
         </div>
