@@ -22,7 +22,7 @@ const counts = new Intl.NumberFormat();
 /** A few options side by side, of which one is chosen. */
 export function Segments({ label, value, options, onChange }: ChoiceProps) {
   return (
-    <fieldset className="flex max-w-full items-center gap-0.5 overflow-x-auto">
+    <fieldset className="flex max-w-full min-w-0 items-center gap-0.5 overflow-x-auto">
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <button

@@ -11,7 +11,7 @@ import type { TopicSort } from "./useTopics.ts";
 
 const rowPx = 44;
 const columns =
-  "grid grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem] md:grid-cols-[3.5rem_minmax(12rem,1fr)_6.5rem_9rem_4rem_6.5rem_7.5rem] gap-3 px-3 md:px-5";
+  "grid grid-cols-[3.5rem_minmax(0,1fr)_6.5rem] md:grid-cols-[3.5rem_minmax(0,1fr)_6.5rem_9rem_4rem_6.5rem_7.5rem] gap-3 px-3 md:px-5";
 const wide = "hidden md:block";
 
 interface TopicTableProps {
