@@ -115,8 +115,8 @@ function RunGroup({ group: { runId, events } }: { readonly group: RunEvents }) {
     <li className="border-b border-line py-4 first:pt-0 last:border-0">
       <div className="mb-2.5 flex items-center gap-2">
         <Link to="/w/$workspaceId/runs/$runId" params={{ workspaceId, runId }} className="min-w-0 grow rounded-sm hover:underline">
-          <span className="block truncate text-base font-medium">
-            <bdi>{subject.name ?? "…"}</bdi>
+          <span className="block truncate text-left text-base font-medium" dir="auto">
+            {subject.name ?? "…"}
           </span>
         </Link>
         {state !== undefined && <Badge tone={state.tone}>{state.label}</Badge>}

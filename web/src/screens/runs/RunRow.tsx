@@ -32,11 +32,13 @@ export function RunRow({ run, hasSubject = true }: RunRowProps) {
         params={{ workspaceId, runId }}
         className="min-w-0 grow rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
       >
-        <span className="block truncate text-base font-medium">
+        <span className="block truncate text-left text-base font-medium" dir="auto">
           {hasSubject && subject.name === undefined ? (
             <span className="skeleton inline-block h-3.5 w-48 align-middle" />
+          ) : hasSubject ? (
+            subject.name
           ) : (
-            <bdi>{hasSubject ? subject.name : title}</bdi>
+            title
           )}
         </span>
         <span className="block truncate text-xs text-muted first-letter:uppercase">

@@ -68,14 +68,20 @@ function LoadedRun({ run, workspaceId, canWrite, timeline }: LoadedRunProps) {
       title={title}
       heading={
         <div className="flex min-w-0 items-center gap-1.5">
-          <Link to="/w/$workspaceId/runs" params={{ workspaceId }} className="shrink-0 rounded-sm text-base text-muted hover:text-text">
+          <Link
+            to="/w/$workspaceId/runs"
+            params={{ workspaceId }}
+            className="shrink-0 rounded-sm text-base text-muted hover:text-text max-sm:hidden"
+          >
             Runs
           </Link>
-          <ChevronRightIcon className="text-faint" />
-          <h1 className="truncate text-base font-semibold">
-            <bdi>{title}</bdi>
+          <ChevronRightIcon className="text-faint max-sm:hidden" />
+          <h1 className="truncate text-left text-base font-semibold" dir="auto">
+            {title}
           </h1>
-          <Badge tone={tone}>{label}</Badge>
+          <span className="max-sm:hidden">
+            <Badge tone={tone}>{label}</Badge>
+          </span>
         </div>
       }
       actions={canWrite && <RunActions run={run} />}
@@ -149,7 +155,7 @@ function RunActions({ run }: { readonly run: Run }) {
     <>
       {isActive(run) && (
         <Button weight="danger" onClick={() => setOpen("cancel")}>
-          Cancel run…
+          Cancel…
         </Button>
       )}
       {(status === "failed" || status === "cancelled") && <Button onClick={() => setOpen("retry")}>Retry…</Button>}

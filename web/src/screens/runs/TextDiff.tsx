@@ -14,6 +14,7 @@ export function TextDiff({ diff }: { readonly diff: ArticleDiff }) {
             {text
               .replace(/\n$/, "")
               .split("\n")
+              .filter((line) => !line.startsWith("@@ "))
               .map((line, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity
                 <span key={index} className={`block px-3 ${looks[line.charAt(0)] ?? "text-muted"}`}>

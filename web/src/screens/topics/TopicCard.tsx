@@ -22,12 +22,12 @@ export function TopicCard({ topic }: { readonly topic: ContentTopic }) {
         {approval !== undefined && <span className="text-ok">Approved</span>}
         <span className="ml-auto tabular-nums">Priority {priorityScore}</span>
       </span>
-      <span className="mt-0.5 line-clamp-2 text-sm font-medium">
-        <bdi>{title}</bdi>
+      <span className="mt-0.5 line-clamp-2 text-left text-sm font-medium" dir="auto">
+        {title}
       </span>
       <span className="mt-auto flex items-center gap-2 text-xs text-muted">
-        <span className="min-w-0 grow truncate">
-          <bdi>{primaryKeyword}</bdi>
+        <span className="min-w-0 grow truncate text-left" dir="auto">
+          {primaryKeyword}
         </span>
         {scheduledDate !== undefined && <time dateTime={scheduledDate}>{toDay(scheduledDate)}</time>}
         <Avatar username={ownerId} size="small" />

@@ -65,15 +65,21 @@ function LoadedTopic({ topic, canWrite }: { readonly topic: ContentTopic; readon
       title={title}
       heading={
         <div className="flex min-w-0 items-center gap-1.5">
-          <Link to="/w/$workspaceId/topics" params={{ workspaceId }} className="shrink-0 rounded-sm text-base text-muted hover:text-text">
+          <Link
+            to="/w/$workspaceId/topics"
+            params={{ workspaceId }}
+            className="shrink-0 rounded-sm text-base text-muted hover:text-text max-sm:hidden"
+          >
             Topics
           </Link>
-          <ChevronRightIcon className="text-faint" />
+          <ChevronRightIcon className="text-faint max-sm:hidden" />
           {shortId !== undefined && <span className="shrink-0 text-sm text-faint">{shortId}</span>}
-          <h1 className="truncate text-base font-semibold">
-            <bdi>{title}</bdi>
+          <h1 className="truncate text-left text-base font-semibold" dir="auto">
+            {title}
           </h1>
-          <Badge tone={tone}>{label}</Badge>
+          <span className="max-sm:hidden">
+            <Badge tone={tone}>{label}</Badge>
+          </span>
         </div>
       }
       actions={

@@ -85,12 +85,12 @@ function TopicRow({ topic, project }: { readonly topic: ContentTopic; readonly p
         params={{ workspaceId, topicId: shortId ?? topicId }}
         className="flex min-w-0 items-baseline gap-2 rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
       >
-        <span className="truncate text-base font-medium">
-          <bdi>{title}</bdi>
+        <span className="truncate text-left text-base font-medium" dir="auto">
+          {title}
         </span>
         {primaryKeyword !== undefined && (
-          <span className="hidden max-w-40 shrink-0 truncate text-xs text-faint lg:block">
-            <bdi>{primaryKeyword}</bdi>
+          <span className="hidden max-w-40 shrink-0 truncate text-xs text-faint lg:block" dir="auto">
+            {primaryKeyword}
           </span>
         )}
       </Link>
