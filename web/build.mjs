@@ -13,7 +13,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-const sourceFolders = ["web", "client", "api"];
+const sourceFolders = ["web", "client", "api", "machines"];
 const sourceFiles = ["package-lock.json", "tsconfig.json"];
 
 /** Other names would be served for a year under content that may change. */
