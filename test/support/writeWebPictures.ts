@@ -57,7 +57,7 @@ const screensOf = ({ articleId, topicId, runId }: SampleWorkspace): readonly Scr
     path: "articles",
     async prepare(page) {
       await page.keyboard.press("Control+k");
-      await page.getByRole("combobox").fill("light");
+      await page.getByRole("combobox", { name: /Search articles/ }).fill("light");
       await page.getByRole("option").first().waitFor();
     },
   },
@@ -79,7 +79,7 @@ async function takePictures(browser: Browser, { url, operator }: RunningServer, 
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await save(page, `sign-in-${look.name}`);
   await signInAt(page, { username: operator.username, password: operator.password });
-  await page.getByRole("main").waitFor();
+  await page.locator("#content").waitFor();
   for (const { name, path, prepare } of screensOf(sample)) {
     await page.goto(url + (path.startsWith("/") ? path : `/w/${sample.workspaceId}/${path}`));
     await page.getByRole("heading").first().waitFor();

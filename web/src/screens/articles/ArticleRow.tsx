@@ -26,8 +26,8 @@ export function ArticleRow({ article, folder, isTrash }: ArticleRowProps) {
         params={{ workspaceId, articleId }}
         className="min-w-0 grow rounded-sm after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
       >
-        <span className="block truncate text-base font-medium" dir="auto">
-          {title}
+        <span className="block truncate text-base font-medium">
+          <bdi>{title}</bdi>
         </span>
         <span className="block truncate text-xs text-muted">
           {folder !== undefined && <>{folder.name} · </>}
