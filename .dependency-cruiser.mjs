@@ -51,10 +51,10 @@ export default {
       { path: "^api/", dependencyTypesNot: ["type-only"] },
     ),
     forbid(
-      "web imports client and api",
-      "The web app is one more client of the server.",
+      "web imports client, machines and api",
+      "The web app is one more client of the server. It draws machines from their code.",
       { path: "^web/", pathNot: tests },
-      { path: "^(machines|realtime|server)/" },
+      { path: "^(realtime|server)/" },
     ),
     forbid(
       "web imports only types of api",

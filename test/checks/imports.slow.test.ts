@@ -39,7 +39,7 @@ const planted: Readonly<Record<string, readonly [file: string, imported: string]
   "realtime imports api/schema and machines": ["realtime/a.ts", "../server/platform/thing.ts"],
   "client imports no layer but api": ["client/a.ts", "../machines/thing.ts"],
   "client imports only types of api": ["client/b.ts", "../api/limits.ts"],
-  "web imports client and api": ["web/src/a.ts", "../../realtime/thing.ts"],
+  "web imports client, machines and api": ["web/src/a.ts", "../../realtime/thing.ts"],
   "web imports only types of api": ["web/src/b.tsx", "../../api/limits.ts"],
   "no layer imports web": ["server/h.ts", "../web/src/c.tsx"],
   "no layer imports client": ["server/g.ts", "../client/c.ts"],

@@ -21,6 +21,7 @@ beforeEach(() => {
   write("package-lock.json", "{}");
   write("tsconfig.json", "{}");
   write("api/limits.ts", "export const limit = 1;\n");
+  write("machines/topic.ts", "export const first = 'research';\n");
   write("client/call.ts", 'export const call = (name: string): string => "calling " + name;\n');
   write("web/vite.config.ts", "export default { build: { assetsInlineLimit: 0, modulePreload: { polyfill: false } } };\n");
   write("web/index.html", page('<script src="/theme.js"></script>'));
@@ -72,6 +73,7 @@ test("[WA10] an unchanged source is not built again, and each changed one is", (
   for (const [path, text] of [
     ["client/call.ts", 'export const call = (name: string): string => "asking " + name;\n'],
     ["api/limits.ts", "export const limit = 2;\n"],
+    ["machines/topic.ts", "export const first = 'outline';\n"],
     ["package-lock.json", '{"lockfileVersion":3}'],
     ["web/public/theme.js", "document.documentElement.dataset.theme = 'light';\n"],
   ] as const) {
