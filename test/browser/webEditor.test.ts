@@ -10,14 +10,24 @@ const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 let browser: Browser;
 let bundle: EditorBundle;
 let context: BrowserContext;
+/** Exceptions, also those that the editor catches and logs. */
+let faults: string[];
 
 beforeAll(async () => {
   [browser, bundle] = await Promise.all([startBrowser(), bundleEditor()]);
 });
 beforeEach(async () => {
   context = await openContext(browser, { viewport: { width: 1400, height: 800 } });
+  faults = [];
+  context.on("weberror", (fault) => faults.push(String(fault.error())));
+  context.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) faults.push(message.text());
+  });
 });
-afterEach(() => context.close());
+afterEach(async () => {
+  await context.close();
+  expect(faults).toEqual([]);
+});
 afterAll(() => browser?.close());
 
 const readText = (page: Page, index: 0 | 1 = 0) => page.evaluate((at) => globalThis.editorPage.texts[at].toString(), index);
