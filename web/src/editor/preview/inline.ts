@@ -28,6 +28,7 @@ const lines = {
   codeFirst: line("cm-md-code-first"),
   codeLast: line("cm-md-code-last"),
   source: line("cm-md-source", noSpelling),
+  table: line("cm-md-table-source"),
   frontMatter: line("cm-md-front", noSpelling),
 };
 const marks = {
@@ -123,6 +124,11 @@ class Builder {
       case "Image":
         return this.#image(node);
       case "Table":
+        this.#decorateLines(node, lines.table);
+        break;
+      case "TableDelimiter":
+        this.#add(node.from, node.to, marks.faint);
+        break;
       case "LinkReference":
       case "HTMLBlock":
       case "CommentBlock":
