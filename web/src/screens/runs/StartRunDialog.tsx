@@ -76,7 +76,6 @@ export function StartRunDialog({ topicId, articleId, onClose }: StartRunDialogPr
             <select
               {...control}
               className={controlClass}
-              autoFocus
               value={workflow?.id ?? ""}
               disabled={workflow === undefined}
               onChange={({ target: { value } }) => setChosen(value)}
