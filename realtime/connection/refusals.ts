@@ -11,9 +11,10 @@ export interface Close {
 
 export class Refusals {
   private count = 0;
-  /** Detail of the first refusal. It is reported at the end, because later updates often fail only as a consequence. */
-  private firstDetail = "";
-  private isFull = false;
+  /** Reported at the end, because later updates often fail only as a consequence. */
+  private first: Refusal | undefined;
+  /** The first refusal because the document is full. */
+  private full: Refusal | undefined;
   private deniedAtMs = Number.NEGATIVE_INFINITY;
 
   get hasRefused(): boolean {
@@ -26,14 +27,13 @@ export class Refusals {
   }
 
   /** Counts a refusal. Returns how to close the connection if this was the last one that it may have. */
-  add({ code, detail }: Refusal): Close | undefined {
+  add(refusal: Refusal): Close | undefined {
     this.count += 1;
-    if (this.count === 1) this.firstDetail = detail;
-    this.isFull ||= code === "content_too_large";
+    this.first ??= refusal;
+    if (refusal.code === "content_too_large") this.full ??= refusal;
     if (this.count < maxRefusals) return undefined;
-    return this.isFull
-      ? { code: 4413, reason: "the document is full" }
-      : { code: 4400, reason: `refused 3 times, first: ${this.firstDetail}` };
+    const { code, reported } = this.full === undefined ? { code: 4400, reported: this.first } : { code: 4413, reported: this.full };
+    return { code, reason: `refused ${maxRefusals} times, first: ${reported.detail}` };
   }
 
   /** True when a reader that sent an update may be denied now: at most once a second. */

@@ -57,16 +57,18 @@ describe("refusals", () => {
     expect(rig.log.batches(articleId)).toHaveLength(1);
   });
 
-  it("[RT13] a full document closes with 4413 after the third refusal; deletions are still accepted", async () => {
+  it("[RT13][RT51] a full document closes with 4413 and its limit after the third refusal; deletions are still accepted", async () => {
     rig = createRealtimeRig({ limits: { "article.file": 1000 } });
     const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
     ada.type("a".repeat(990));
     await settle(rig.clients);
-    for (let times = 0; times < 3; times += 1) {
+    ada.send(updateFrame(rawUpdate([{ clientId: 7, clock: 0, structs: [struct.gc(5)] }])));
+    for (let times = 0; times < 2; times += 1) {
       ada.type("too much too much");
       ada.deliver();
     }
-    expect(ada.peer.closed?.code).toBe(4413);
+    const reason = "refused 3 times, first: content.md may have at most 1000 bytes of UTF-8 text.";
+    expect(ada.peer.closed).toEqual({ code: 4413, reason });
     bob.document.getText("content.md").delete(0, 500);
     await settle([bob]);
     bob.type("b".repeat(400));
