@@ -117,6 +117,7 @@ export class Connection implements PartsOwner {
     this.identity = identity;
     if (!this.isOpen) return;
     this.room.presence.rename(this);
+    if (couldWrite && !identity.mayWrite) this.ownParts?.stopWriting();
     if (!identity.mayWrite || couldWrite) return;
     // Updates that the client sent as a reader were denied. The resync requests them again.
     this.hasAnswered = false;

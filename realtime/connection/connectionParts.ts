@@ -115,6 +115,11 @@ export class ConnectionParts<Owner extends PartsOwner> {
     this.ownAnswers?.drained();
   }
 
+  /** Must be called when the client may no longer write. */
+  stopWriting(): void {
+    this.ownUpdates?.stopWriting();
+  }
+
   stop(): void {
     this.ownAnswers?.stop();
     this.ownPresence?.stop();

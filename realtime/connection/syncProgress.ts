@@ -53,11 +53,20 @@ export class SyncProgress {
     this.hasCut = true;
   }
 
+  /** True while no sync step 1 of the client may be answered. */
+  get mustWait(): boolean {
+    return this.hasDeferred || this.hasCut;
+  }
+
+  /** True while it may not be answered and the client was not asked for anything whose answer would change that. */
+  get waitsForQuestion(): boolean {
+    return this.mustWait && this.unanswered === 0;
+  }
+
   /** Keeps the state vector of the client's sync step 1 if it must not be answered yet. Returns true in that case. */
   holdBack(stateVector: Uint8Array): boolean {
-    const mustWait = this.hasDeferred || this.hasCut;
-    if (mustWait) this.heldStateVector = stateVector;
-    return mustWait;
+    if (this.mustWait) this.heldStateVector = stateVector;
+    return this.mustWait;
   }
 
   /**
@@ -75,6 +84,6 @@ export class SyncProgress {
 
   /** True if nothing is unanswered, and the last sync step 1 was long ago. */
   mayDrop(nowMs: number): boolean {
-    return this.unanswered === 0 && !this.hasDeferred && !this.hasCut && nowMs - this.resyncedAtMs >= stepMemoryMs;
+    return this.unanswered === 0 && !this.mustWait && nowMs - this.resyncedAtMs >= stepMemoryMs;
   }
 }

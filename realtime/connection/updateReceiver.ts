@@ -102,6 +102,16 @@ export class UpdateReceiver<Sender extends UpdateSender> {
     else this.refuse({ code: "payload_too_large", detail: `An update may have at most ${maxBytes} bytes.` });
   }
 
+  /**
+   * Must be called when the client may no longer write. The server asks a reader for nothing, so what it lacks of this client
+   * is denied, and the sync step 1 that waited for it is answered after the denial.
+   */
+  stopWriting(): void {
+    if (!this.sync.waitsForQuestion) return;
+    this.deny();
+    this.answerHandled(false);
+  }
+
   private submit(received: ReceivedUpdate, waits: number): void {
     const { update, isSyncStep2, isRequested } = received;
     const { sender } = this;
@@ -131,6 +141,8 @@ export class UpdateReceiver<Sender extends UpdateSender> {
         this.sync.defer();
         break;
     }
+    // The client may have lost the right to write while the update waited.
+    if (!sender.identity.mayWrite) this.stopWriting();
   }
 
   /**
@@ -168,7 +180,10 @@ export class UpdateReceiver<Sender extends UpdateSender> {
 
   private denyReader(bytes: Uint8Array, nowMs: number): void {
     // An update of at most 2 bytes is empty: the client has nothing that the server lacks.
-    if (bytes.length <= 2 || !this.refusals.mayDeny(nowMs)) return;
+    if (bytes.length > 2 && this.refusals.mayDeny(nowMs)) this.deny();
+  }
+
+  private deny(): void {
     this.reportRefusal("insufficient_permission", "This credential may read the article and not write it.");
   }
 

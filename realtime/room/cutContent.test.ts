@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import * as Y from "yjs";
 import { rawUpdate, struct, updateFrame, updateOf } from "../../test/support/hostileFrames.ts";
 import { createRealtimeRig } from "../../test/support/realtimeRig.ts";
-import { settle } from "../../test/support/socketPair.ts";
+import { settle, turns } from "../../test/support/socketPair.ts";
 
 let rig: ReturnType<typeof createRealtimeRig>;
 afterEach(() => rig.close());
@@ -55,6 +55,27 @@ it("[RT116] a client that passes on text of another one is acknowledged when tha
   await rig.time.advance(1000);
   await settle(rig.clients);
   expect([await rig.liveText(), bob.answers, bob.acks.length, bob.denied]).toEqual(["first", answers + 1, 1, []]);
+});
+
+it("[RT116] a client that may no longer write is denied what was cut out, and then answered", async () => {
+  rig = createRealtimeRig();
+  const [ada, bob] = [await rig.join("ada"), await rig.join("bob")];
+  await settle(rig.clients);
+  ada.type("only ada may send this");
+  Y.applyUpdate(bob.document, Y.encodeStateAsUpdate(ada.document), "another provider");
+  bob.ask();
+  const { answers } = bob;
+  await settle([bob]);
+  expect([bob.answers, bob.denied]).toEqual([answers, []]);
+  bob.connection?.update({ ...bob.identity, mayWrite: false });
+  await turns();
+  const [presence, denial, answer] = [1, 2, 0];
+  expect(bob.peer.toClient.map(([type]) => type).filter((type) => type !== presence)).toEqual([denial, answer]);
+  await settle([bob]);
+  bob.ask();
+  await settle([bob]);
+  expect(bob.answers).toBe(answers + 2);
+  expect(await rig.liveText()).toBe("");
 });
 
 it("[RT116] text of a client on another node is acknowledged when this node has read it, or that client is gone", async () => {
