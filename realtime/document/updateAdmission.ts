@@ -251,7 +251,7 @@ export class UpdateAdmission<Sender> {
     { afterRefusal, owesSyncStep2, update }: UpdateRequest<Sender>,
   ): Verdict<Sender> | undefined {
     if (afterRefusal || missing.some((range) => this.refusedClocks.overlap(range))) {
-      return refused("content_not_accepted", "The update builds on one that was refused. Reload the document to go on.");
+      return refused("content_not_accepted", "The update builds on one that was refused. Copy the text, then reload the document.");
     }
     const bytes = Math.max(update.bytes.length, minPendingBytes);
     if (this.pendingBytes + bytes > this.limits["document.pending"]) {
