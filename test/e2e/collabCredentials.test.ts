@@ -167,7 +167,8 @@ it("[RT56] a first frame above socket.credential is refused without being read",
   await expectAdmitted(fits);
   const large = await server.socket("/art_one");
   large.send(credentialFrame(`session:ada${" ".repeat(1000)}`));
-  expect(await closeOf(large)).toEqual({ code: 4401, reason: "the first message must be a credential of at most 1000 bytes" });
+  const reason = "connect with ?ticket=, or send a credential of at most 1000 bytes as the first message";
+  expect(await closeOf(large)).toEqual({ code: 4401, reason });
 });
 
 describe.each([

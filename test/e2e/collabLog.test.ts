@@ -95,7 +95,9 @@ it("[OP30] each refused socket logs one line with its code, its reason and, if k
     { requestId: "ticket", articleId, code: 4401, reason: "the ticket opens something else", msg },
   ]);
   await closeOf(await server.socket("/art_one", named("late")));
-  expect(await linesOf("late", 1)).toEqual([{ requestId: "late", articleId, code: 4408, reason: "no credential arrived in time", msg }]);
+  expect(await linesOf("late", 1)).toEqual([
+    { requestId: "late", articleId, code: 4408, reason: "no credential arrived in time: connect with ?ticket=", msg },
+  ]);
   server.roles.delete("ada");
   await closeOf(await server.socket(ticket, named("invisible")));
   expect(await linesOf("invisible", 1)).toMatchObject([{ articleId, username: "ada", code: 4404, msg }]);

@@ -147,7 +147,7 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
       this.admit(Promise.resolve(state.proven));
     } else if (state.kind === "credential.awaited") {
       const { clock, limits } = this.options;
-      const tooLate = () => this.finish(codes.noCredential, "no credential arrived in time");
+      const tooLate = () => this.finish(codes.noCredential, "no credential arrived in time: connect with ?ticket=");
       this.state = { kind: "credential.awaited", cancel: clock.after(limits["socket.authMs"], tooLate) };
     }
   }
@@ -238,7 +238,7 @@ export class CollabSession implements SocketHandlers, LeaseHolder {
     } else if (frame?.kind === "foreign") {
       this.finish(codes.badProtocol, frame.detail);
     } else {
-      this.finish(codes.unauthenticated, `the first message must be a credential of at most ${maxBytes} bytes`);
+      this.finish(codes.unauthenticated, `connect with ?ticket=, or send a credential of at most ${maxBytes} bytes as the first message`);
     }
   }
 
