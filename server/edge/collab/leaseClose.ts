@@ -10,7 +10,7 @@ export const leaseCloses: Readonly<Record<LostReason | "facts_missed", SocketClo
   key_revoked: { code: 4410, reason: "the key was revoked" },
   key_expired: { code: 4401, reason: "the key has expired" },
   session_ended: { code: 4401, reason: "the session has ended" },
-  account_disabled: { code: 4401, reason: "the account is disabled" },
+  account_disabled: { code: 4401, reason: "the account was disabled by an operator" },
   access_lost: { code: 4403, reason: "access to the article was lost" },
   article_deleted: { code: 4409, reason: "the article was deleted" },
   // A standard code: the client reconnects, and its credential is checked again.

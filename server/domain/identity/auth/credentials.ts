@@ -43,7 +43,9 @@ function unknownKey(): AppError {
 export function createCredentials({ storage }: { storage: Pick<Storage, "records" | "now"> }): Credentials {
   async function readAccount(accountId: string): Promise<AccountRecord> {
     const account = (await storage.records.get(accountRecord, accountId))?.value;
-    if (account === undefined || account.disabled) throw new AppError("unauthenticated", "The account of this credential is disabled.");
+    if (account === undefined || account.disabled) {
+      throw new AppError("unauthenticated", "This account is disabled. An operator can enable it again.");
+    }
     return account;
   }
 

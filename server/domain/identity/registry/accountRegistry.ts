@@ -144,7 +144,8 @@ export function createAccountRegistry({ storage, directory }: AccountRegistryOpt
         const records = [put as RecordWrite, ...ending.records, ...(extraWrites.records ?? [])];
         const { displayName } = after;
         const renamed = displayName === before.displayName ? [] : [accessFactWrite({ kind: "account.renamed", accountId, displayName })];
-        const logs = [...ending.logs, ...renamed, ...(extraWrites.logs ?? [])];
+        // Open sockets end with the first fact that concerns them. That an account was disabled says more than that its sessions ended.
+        const logs = [...renamed, ...(extraWrites.logs ?? []), ...ending.logs];
         const result = await commit({ ...extraWrites, partition, records, logs }, after);
         return result.ok ? { before, after } : conflict;
       });
