@@ -140,7 +140,7 @@ test("[RT61] an editor reports text as saved only when it is stored, through res
     await editor.until({ saved: true });
     await server[end]();
     expected += before;
-    await editor.until({ open: false });
+    await editor.until({ open: false, writable: false });
     editor.type(`After the ${end}.\n`);
     await server.start();
     await editor.until({ open: true, writable: true, saved: true });
@@ -211,20 +211,112 @@ test("[RT63] a reader's typing never counts as saved, and an editor shows that a
   expect(await stored()).toBe("Seen by the reader.\n");
 });
 
-test("[RT64] text that the server refuses never counts as saved: another root type, a full document", async () => {
+test("[RT64] text that the server refuses never counts as saved, and a full text is stored once it is shorter", async () => {
   await started({ LIMITS: `{"article.file":60}` });
   const other = await open();
   await other.until({ writable: true });
   for (let at = 0; at < 3; at += 1) other.doc.getMap("prosemirror").set("key", at);
-  await other.until({ open: false, saved: false, problem: expect.stringContaining("(4400)") });
+  await other.until({ open: false, saved: false, problem: expect.stringContaining('The root "prosemirror" is refused') });
 
   const full = await open();
   await full.until({ writable: true });
   full.type("Fits.\n");
   await full.until({ saved: true });
   for (let at = 0; at < 3; at += 1) full.type("x".repeat(100));
-  await full.until({ open: false, saved: false, problem: expect.stringContaining("(4413)") });
+  const problem = "content.md may have at most 60 bytes of UTF-8 text.";
+  await full.until({ open: false, saved: false, problem });
   expect(await stored()).toBe("Fits.\n");
+  await full.connect();
+  await full.until({ open: false, saved: false, problem });
+  full.text.delete(10, full.text.length - 10);
+  await full.connect();
+  await full.until({ open: true, saved: true, problem: undefined });
+  expect(await stored()).toBe("Fits.\nxxxx");
+});
+
+test("[RT118] a large paste is stored, and one above frame.bytes stops the connection with a reason", async () => {
+  await started({ LIMITS: `{"article.file":16777216,"document.bytes":67108864}` });
+  const editor = await open();
+  await editor.until({ writable: true });
+  const connections: string[] = [];
+  editor.provider.on("status", ({ status }) => connections.push(status));
+  const paste = "x".repeat(1_500_000);
+  editor.type(paste);
+  await editor.until({ open: true, saved: true, problem: undefined });
+  expect(connections).toEqual(["disconnected", "connecting", "connected"]);
+  expect((await stored()).length).toBe(paste.length);
+
+  for (const bytes of [5 * 1024 * 1024, 9 * 1024 * 1024]) {
+    connections.length = 0;
+    const before = editor.text.length;
+    editor.type("y".repeat(bytes));
+    await editor.until({ open: false, saved: false, problem: expect.stringMatching(/at most 4194304 at once\. Copy the text/) });
+    editor.type("z");
+    expect(connections.filter((status) => status === "connected")).toHaveLength(1);
+    expect(editor.provider.shouldConnect).toBe(false);
+    editor.text.delete(before, bytes);
+    await editor.connect();
+    await editor.until({ open: true, saved: true, problem: undefined });
+  }
+  expect(await stored()).toBe(`${paste}zz`);
+});
+
+test("[RT118] after 1009 an editor stays closed, with a reason, until it may connect again", async () => {
+  await started({ LIMITS: `{"frame.bytes":65536,"frame.update":65536}` });
+  const editor = await open();
+  await editor.until({ writable: true });
+  editor.type("x".repeat(100_000));
+  await editor.until({ open: false, writable: false, saved: false, problem: expect.stringMatching(/\(1009\)\. Copy the text/) });
+  expect(editor.provider.shouldConnect).toBe(false);
+  editor.text.delete(0, 90_000);
+  await editor.connect();
+  await editor.until({ open: true, writable: true, saved: true, problem: undefined });
+});
+
+test("[RT119] an editor reports why fresh tickets are refused, and tries again while the article is full", async () => {
+  await started({ LIMITS: `{"sockets.article":1}` });
+  const first = await open();
+  const { openEditor } = await pageCode();
+  const states: State[] = [];
+  const last = () => states.at(-1);
+  const second = openEditor({ url: server.url, articleId, getTicket: () => ticketOf(rest), onState: (state) => states.push(state) });
+  editors.push(second);
+  await vi.waitFor(() => expect(last()).toMatchObject({ open: false, problem: expect.stringContaining("(4429)") }), 30_000);
+  first.close();
+  await vi.waitFor(() => expect(last()).toMatchObject({ open: true, writable: true, problem: undefined }), 30_000);
+  second.close();
+
+  let tickets = 0;
+  const wrong = openEditor({
+    url: server.url,
+    articleId,
+    getTicket: async () => {
+      tickets += 1;
+      return '{"ticket":"not a ticket"}';
+    },
+    onState: (state) => states.push(state),
+  });
+  editors.push(wrong);
+  await vi.waitFor(() => expect(last()).toMatchObject({ open: false, problem: expect.stringContaining("(4401)") }), 30_000);
+  expect(tickets).toBe(2);
+});
+
+test("[RT119] an editor of an account that was disabled says so", async () => {
+  await started();
+  const bob = { username: "bob", password: "correct horse battery" };
+  await rest.expect(201, "POST", "/accounts", bob);
+  const { signIn: pageSignIn } = await pageCode();
+  const call = await pageSignIn(server.url, bob.username, bob.password);
+  const own = await signIn(server.url, bob);
+  const [workspace] = (await own.expect(200, "GET", "/workspaces")).workspaces;
+  articleId = (await own.expect(201, "POST", "/articles", { workspaceId: workspace.workspaceId, title: "Bob's" })).articleId;
+  const editor = await open(async () => (await call("POST", "/auth/stream-ticket", { resource: `article:${articleId}` })).ticket);
+  await rest.expect(200, "PATCH", "/accounts/bob", { disabled: true });
+  await editor.until({
+    open: false,
+    writable: false,
+    problem: expect.stringMatching(/^the account was disabled by an operator \(4401\): /),
+  });
 });
 
 test("[OP43] the program of docs/editor.md runs from an empty folder, stores its text and ends", async () => {
