@@ -95,7 +95,8 @@ export async function startServer({ config, log, version, onDiskError }: StartOp
     throw reason;
   }
   opened.push(startQuietCollector({ after }), service.app.compileInPauses());
-  log.info({ listening, baseUrl, store: describeStore(config), version, deviations: config.deviations.map(({ name }) => name) }, "ready");
+  const deviations = config.deviations.map(({ name }) => name);
+  log.info({ pid: process.pid, listening, baseUrl, store: describeStore(config), version, deviations }, "ready");
 
   let drained: Promise<void> | undefined;
   async function drain(): Promise<void> {

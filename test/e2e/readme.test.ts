@@ -1,7 +1,7 @@
 /** Runs the commands and programs of the README exactly as written. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -49,6 +49,28 @@ test("[OP23] the commands of the README's first minute print what the page says"
     expect(stream).toContain("event: agent.run_completed");
   }
   expect(draft).toMatch(/^# How a draft survives a power cut\n/);
+});
+
+test("[OP23] after the README's kill of the process that `ready` names, the whole text is there", async () => {
+  const { server, folder } = await started();
+  const [isWritten, isRestarted] = ["written", "restarted"].map((name) => join(folder.path, name)) as [string, string];
+  const reading = folder.run(
+    [
+      readExample(page, "first-minute"),
+      readExample(page, "before-kill"),
+      `touch ${isWritten}\nuntil [ -e ${isRestarted} ]; do sleep 0.1; done\n`,
+      readExample(page, "after-kill"),
+    ].join(""),
+  );
+  await vi.waitFor(() => expect(existsSync(isWritten)).toBe(true), { timeout: 60_000, interval: 100 });
+  expect(server.logLines.find(({ msg }) => msg === "ready")).toMatchObject({ pid: server.pid });
+  process.kill(server.pid, "SIGKILL");
+  await server.exited;
+  await server.start();
+  writeFileSync(isRestarted, "");
+  const { code, stdout, stderr } = await reading;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/\n3\n# Hello\n\nWritten over REST\.\n\nWritten before the kill\.\n\n$/);
 });
 
 test("[OP23] the README starts the server with the account of its examples", () => {
