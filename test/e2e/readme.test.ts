@@ -79,9 +79,12 @@ test("[OP23] the README starts the server with the account of its examples", () 
 });
 
 test("[OP40] the README's live program runs, shows the text to the second editor and ends", async () => {
-  const { folder } = await started();
+  const { server, folder } = await started();
+  const printed = { code: 0, stdout: "Bob sees: Typed live.\n\n", stderr: "" };
   folder.save(page, "live.mjs");
-  expect(await folder.run("node live.mjs\n")).toEqual({ code: 0, stdout: "Bob sees: Typed live.\n\n", stderr: "" });
+  expect(await folder.run("node live.mjs\n")).toEqual(printed);
+  writeFileSync(join(folder.path, "live.mjs"), readExample(page, "live.mjs").replace("8787", "9"));
+  expect(await folder.run(`SVC_BASE_URL=${server.url} node live.mjs\n`)).toEqual(printed);
 });
 
 test("[OP40] every page installs the package versions that this repository is tested with", () => {
