@@ -13,7 +13,7 @@ import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 import type { Api, Ticket } from "./api.ts";
 import { articleMachine } from "./articleMachine.ts";
-import type { ArticleProblem } from "./closeCodes.ts";
+import { type ArticleProblem, tooLargeRemedy } from "./closeCodes.ts";
 
 export type { Ticket } from "./api.ts";
 export type { ArticleProblem } from "./closeCodes.ts";
@@ -25,7 +25,8 @@ export type { ArticleProblem } from "./closeCodes.ts";
  * - `readOnly`: the text is live, and this credential may not change it.
  * - `offline`: the connection is lost, and the next attempt follows by itself. Typed text is sent then.
  * - `revoked`: access has ended. `retry()` connects again once there is a new credential.
- * - `refused`: the document has a change that the server never stores. Keep a copy of the text and open the article again.
+ * - `refused`: the document has a change that the server does not store. Keep a copy of the text. If it was too large, delete
+ *   a part and call `retry()`; otherwise open the article again in a new document.
  * - `closed`: `close()` was called.
  */
 export type ArticleStatus = "connecting" | "saved" | "saving" | "readOnly" | "offline" | "revoked" | "refused" | "closed";
@@ -72,7 +73,7 @@ export interface Article {
   subscribe(listener: (state: ArticleState) => void): () => void;
   /** Resolves when everything typed here is on disk. Rejects when that cannot happen without the caller, or on abort. */
   untilSaved(signal?: AbortSignal): Promise<void>;
-  /** Connects now instead of after the pause, or again after `revoked`. */
+  /** Connects now instead of after the pause, or again after `revoked` or `refused`. */
   retry(): void;
   /** Closes the socket, ends all timers, and destroys the document and the awareness unless they were given. */
   close(): void;
@@ -80,6 +81,8 @@ export interface Article {
 
 /** Message types of the socket. The last two are sent only to clients that ask for them with `extensions=1`. */
 const message = { sync: 0, denied: 2, stored: 100, refused: 101 } as const;
+/** Bytes that the server takes in one change (`frame.update`) and in one message (`frame.bytes`). */
+const maxBytes = { change: 1024 * 1024, message: 4 * 1024 * 1024 } as const;
 /** Types of sync messages. */
 const sync = { question: 0, answer: 1 } as const;
 
@@ -124,6 +127,11 @@ function webSocketClass(given: WebSocketClass | undefined): typeof WebSocket {
   return found as unknown as typeof WebSocket;
 }
 
+function tooLarge(bytes: number): ArticleProblem {
+  const detail = `The text that the server lacks has ${bytes} bytes, and it takes at most ${maxBytes.message} at once. ${tooLargeRemedy}`;
+  return { code: "payload_too_large", detail };
+}
+
 /** Sends the events of the provider to the machine, and does what the machine emits. */
 function connect(actor: ArticleActor, send: ArticleActor["send"], provider: WebsocketProvider): void {
   const { doc } = provider;
@@ -132,7 +140,10 @@ function connect(actor: ArticleActor, send: ArticleActor["send"], provider: Webs
     const type = decoding.peekVarUint(decoder);
     const wasSynced = provider.synced;
     readSync?.(encoder, decoder, ...rest);
-    if (type === sync.question) send({ type: "server.asked" });
+    // The provider sends the answer after this function, unless the machine has closed the socket.
+    const answerBytes = encoding.length(encoder);
+    if (answerBytes > maxBytes.message) send({ type: "server.refused", ...tooLarge(answerBytes) });
+    else if (type === sync.question) send({ type: "server.asked" });
     else if (type === sync.answer) send({ type: wasSynced ? "server.answered" : "socket.synced" });
   };
   // The text of this message is in `refused` as well. The revision of `stored` does not say which changes it includes.
@@ -142,17 +153,22 @@ function connect(actor: ArticleActor, send: ArticleActor["send"], provider: Webs
     const { code, detail } = JSON.parse(decoding.readVarString(decoder)) as ArticleProblem;
     send({ type: "server.refused", code, detail });
   };
+  let isClosing = false;
   provider.on("closed", ({ code, reason }) => send({ type: "socket.closed", code, detail: reason }));
-  // Without an event, the provider itself closed a socket on which it heard nothing for 30 seconds.
+  // Without an event, the provider itself closed a socket: on request, or because it heard nothing for 30 seconds.
   provider.on("connection-close", (event) => {
-    if (event === null) send({ type: "socket.closed", code: 1006, detail: "The server was silent for 30 seconds." });
+    if (event === null && !isClosing) send({ type: "socket.closed", code: 1006, detail: "The server was silent for 30 seconds." });
   });
 
   actor.on("socket.open", ({ ticket }) => {
     provider.params = { ticket, extensions: "1" };
     provider.connect();
   });
-  actor.on("socket.close", () => provider.disconnect());
+  actor.on("socket.close", () => {
+    isClosing = true;
+    provider.disconnect();
+    isClosing = false;
+  });
   actor.on("server.ask", () => {
     const encoder = encoding.createEncoder();
     encoding.writeVarUint(encoder, message.sync);
@@ -167,6 +183,8 @@ export function openArticle(options: ArticleOptions): Article {
   if (url === undefined) throw new TypeError("openArticle needs an api, or url and getTicket");
   const doc = options.doc ?? new Y.Doc();
   const awareness = options.awareness ?? new Awareness(doc);
+  // Before the provider listens, so that the machine learns of a large change before the provider sends it.
+  doc.on("update", noteLarge);
   const provider = new WebsocketProvider(`${url.replace(/^http/, "ws").replace(/\/+$/, "")}/collab`, articleId, doc, {
     awareness,
     connect: false,
@@ -183,9 +201,14 @@ export function openArticle(options: ArticleOptions): Article {
     if (actor.getSnapshot().status === "active") actor.send(event);
   };
   connect(actor, send, provider);
-  const countChange = (_update: Uint8Array, origin: unknown) => {
+
+  function noteLarge(update: Uint8Array, origin: unknown): void {
+    if (origin !== provider && update.length > maxBytes.change) send({ type: "text.large" });
+  }
+  function countChange(_update: Uint8Array, origin: unknown): void {
     if (origin !== provider) send({ type: "text.changed" });
-  };
+  }
+  // After the provider has sent the change, so that a question about it follows it.
   doc.on("update", countChange);
 
   const listeners = new Set<(state: ArticleState) => void>();
@@ -241,6 +264,7 @@ export function openArticle(options: ArticleOptions): Article {
     retry: () => send({ type: "retry" }),
     close() {
       send({ type: "close" });
+      doc.off("update", noteLarge);
       doc.off("update", countChange);
       provider.destroy();
       if (options.awareness === undefined) awareness.destroy();

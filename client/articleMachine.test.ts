@@ -175,6 +175,15 @@ test("[CL5] revoked access stops all attempts and keeps the unsaved text until a
   expect(value()).toEqual({ active: { writable: { saving: "asking" } } });
 });
 
+test("[CL5] the reason of a close stays before the refusal of the ticket that follows it", async () => {
+  const { clock, send, value, context, settle } = await openWriter((count) => (count === 2 ? refusal(401, "unauthenticated") : ticket()));
+  send(closed(4401, "the account was disabled by an operator"));
+  clock.increment(1);
+  await settle();
+  expect(value()).toBe("revoked");
+  expect(context().problem?.detail).toBe("the account was disabled by an operator: refused: unauthenticated");
+});
+
 test.each([4403, 4404, 4409])("[CL5] %i ends access", async (code) => {
   const { send, value } = await openWriter();
   send(closed(code));
@@ -202,20 +211,64 @@ test("[CL6] a writer who becomes a reader is read-only, and an answer does not s
   expect(context()).toMatchObject({ saves: { unsaved: 1 }, problem: { code: "insufficient_permission", detail: "may read" } });
 });
 
-test("[CL7] a refused change ends the connection with the code and the words of the server, for good", async () => {
-  const { clock, send, value, context, effects, settle } = await openWriter();
-  send("text.changed", { type: "server.refused", code: "content_too_large", detail: "2 MiB" }, "server.answered", "retry");
+test("[CL7] a refused change ends the connection with the code and the words of the server, until a retry", async () => {
+  const { clock, send, value, context, effects, settle } = await openWriter((count) => ticket(count * 2 * hourMs));
+  const refused: ArticleEvent = { type: "server.refused", code: "content_too_large", detail: "2 MiB" };
+  send("text.changed", refused, "server.answered");
   clock.increment(hourMs);
   await settle();
   expect(value()).toBe("refused");
   expect(context()).toMatchObject({ saves: { unsaved: 1 }, problem: { code: "content_too_large", detail: "2 MiB" } });
   expect(effects()).toEqual(["server.ask", "socket.close"]);
+  send("text.changed", "retry");
+  expect(context()).toMatchObject({ saves: { unsaved: 2 }, problem: undefined });
+  send("server.asked", "socket.synced", "server.answered");
+  expect(effects()).toEqual(["socket.open", "server.ask"]);
+  expect(value()).toEqual({ active: { writable: "saved" } });
 });
 
 test.each([1009, 4400, 4413])("[CL7] %i means that the content is refused", async (code) => {
   const { send, value } = await openWriter();
   send(closed(code));
   expect(value()).toBe("refused");
+});
+
+test("[CL9] 1009 says that the text is too large, and nothing is tried until a retry", async () => {
+  const { clock, send, value, context, effects, settle } = await openWriter();
+  send("text.changed", closed(1009, "a message may have at most 4194304 bytes"));
+  clock.increment(hourMs);
+  await settle();
+  expect(value()).toBe("refused");
+  const detail = "a message may have at most 4194304 bytes. Copy the text, delete a part of it, and try again.";
+  expect(context()).toMatchObject({ saves: { unsaved: 1 }, problem: { code: "payload_too_large", detail } });
+  expect(effects()).toEqual(["server.ask", "socket.close"]);
+});
+
+test("[CL9] a change that is too large for an open connection is left to a new one, which begins with it", async () => {
+  const { send, value, context, effects, tickets } = await openWriter();
+  send("text.large", "text.changed");
+  expect(effects()).toEqual(["socket.close", "socket.open"]);
+  expect(value()).toEqual({ active: { offline: "connecting" } });
+  send("text.large", "text.changed");
+  expect(effects()).toEqual(["socket.close", "socket.open"]);
+  send("server.asked", "socket.synced");
+  expect(context().saves).toMatchObject({ unsaved: 2, asked: 2 });
+  send("server.answered");
+  expect(value()).toEqual({ active: { writable: "saved" } });
+  expect(tickets()).toBe(1);
+});
+
+test.each([
+  [{ active: "readOnly" }, ["socket.synced"]],
+  [{ active: { offline: "waiting" } }, [closed(4429)]],
+  ["revoked", [closed(4410)]],
+] as const)("[CL9] in the state %j a large change begins no connection", async (state, events) => {
+  const played = open();
+  await played.settle();
+  played.send(...events);
+  played.effects();
+  played.send("text.large", "text.changed");
+  expect([played.value(), played.effects()]).toEqual([state, []]);
 });
 
 test("[CL8] close ends the machine in every state", async () => {

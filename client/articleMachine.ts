@@ -7,7 +7,7 @@
 import { assertEvent, assign, emit, fromPromise, setup } from "xstate";
 import type { Ticket } from "./api.ts";
 import { backoffMs } from "./backoff.ts";
-import { type ArticleProblem, type CloseReason, readCloseCode } from "./closeCodes.ts";
+import { type ArticleProblem, type CloseReason, readCloseCode, tooLargeRemedy } from "./closeCodes.ts";
 import { dropQuestion, noteAnswer, noteChange, noteQuestion, nothingUnsaved, type Saves } from "./saves.ts";
 
 export interface ArticleInput {
@@ -35,16 +35,18 @@ export interface ArticleContext extends ArticleInput {
 
 export type ArticleEvent =
   | { readonly type: "text.changed" }
+  /** The next change is larger than the server takes on an open connection. A new connection begins with all unsaved text. */
+  | { readonly type: "text.large" }
   /** The first answer of the server: the document has the server's text. */
   | { readonly type: "socket.synced" }
   /** The server's question (sync step 1), which only writers get. */
   | { readonly type: "server.asked" }
   /** A later answer: everything that the server received before the question is stored. */
   | { readonly type: "server.answered" }
-  /** The server refused a change (message 101). */
+  /** The server refused a change (message 101), or would refuse the message that it asked for. */
   | { readonly type: "server.refused"; readonly code: string; readonly detail: string }
   | { readonly type: "socket.closed"; readonly code: number; readonly detail: string }
-  /** Connect now, or again after access had ended. */
+  /** Connect now, or again after access had ended or a change was refused. */
   | { readonly type: "retry" }
   | { readonly type: "close" };
 
@@ -119,13 +121,18 @@ export const articleMachine = setup({
       const failures = context.failures + 1;
       const backoff = backoffMs(failures, context.random());
       const pauseMs = reason === "tooMany" ? tooManyPauseMs + backoff : reason === "ticket" && failures === 1 ? 0 : backoff;
-      const problem = { code, detail: event.detail === "" ? `The connection was closed (${event.code}).` : event.detail };
-      return { failures, pauseMs, problem, hasTried: true };
+      const words = event.detail === "" ? `The connection was closed (${event.code}).` : event.detail;
+      const detail = code === "payload_too_large" ? `${words.replace(/\.?$/, ".")} ${tooLargeRemedy}` : words;
+      return { failures, pauseMs, problem: { code, detail }, hasTried: true };
     }),
+    /** A socket that closed with "the account was disabled" says more than the refusal of the ticket that follows. */
     noteNoTicket: assign(({ context }, error: TicketError) => {
       const failures = context.failures + 1;
       const afterMs = typeof error.retryAfter === "number" ? error.retryAfter * 1000 : 0;
-      return { failures, pauseMs: afterMs + backoffMs(failures, context.random()), problem: toProblem(error), hasTried: true };
+      const { code, detail } = toProblem(error);
+      const before = context.problem?.code === "unauthenticated" && isRefusal(error) ? `${context.problem.detail}: ` : "";
+      const problem = { code, detail: before + detail };
+      return { failures, pauseMs: afterMs + backoffMs(failures, context.random()), problem, hasTried: true };
     }),
     noteRefused: assign(({ event }) => {
       assertEvent(event, "server.refused");
@@ -203,13 +210,14 @@ export const articleMachine = setup({
                 ],
               },
             },
-            connecting: { entry: "open", on: { retry: {} } },
+            connecting: { entry: "open", on: { retry: {}, "text.large": { target: "#article.active.offline", actions: "closeSocket" } } },
             waiting: { after: { pause: "choosing" } },
           },
         },
         readOnly: { on: { "server.asked": { target: "writable", actions: ["becomeWriter", "forgetProblem"] } } },
         writable: {
           initial: "choosing",
+          on: { "text.large": { target: "offline", actions: "closeSocket" } },
           states: {
             choosing: { always: [{ guard: "isSaved", target: "saved" }, { target: "saving" }] },
             saved: { on: { "text.changed": { target: "saving", actions: "countChange" } } },
@@ -229,8 +237,11 @@ export const articleMachine = setup({
     },
     /** Access has ended. The text stays, and is sent after a `retry` with a new credential. */
     revoked: { entry: ["dropTicket", "closeSocket"], on: { retry: { target: "active", actions: "forgetProblem" } } },
-    /** The document holds a change that the server never stores. Only a new document helps. */
-    refused: { entry: "closeSocket" },
+    /**
+     * The document holds a change that the server refused. The text stays. A `retry` sends it again, which helps if it was too
+     * large and is smaller now. Otherwise only a new document helps.
+     */
+    refused: { entry: "closeSocket", on: { retry: { target: "active", actions: "forgetProblem" } } },
     closed: { type: "final", entry: "closeSocket" },
   },
 });

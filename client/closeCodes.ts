@@ -8,7 +8,10 @@ export interface ArticleProblem {
   readonly detail: string;
 }
 
-/** `ticket`: a new ticket is needed. `ended`: access has ended. `content`: the document has something that is never stored. */
+/** What a person should do with text that is too large. */
+export const tooLargeRemedy = "Copy the text, delete a part of it, and try again.";
+
+/** `ticket`: a new ticket is needed. `ended`: access has ended. `content`: the document has something that is not stored. */
 export type CloseReason = "ticket" | "ended" | "content" | "tooMany" | "lost";
 
 const reasons: Readonly<Record<number, readonly [reason: CloseReason, code: string]>> = {

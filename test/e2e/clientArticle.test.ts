@@ -187,6 +187,47 @@ test("[CL7] text that the server refuses is reported with its words, and stays i
   });
   expect(article.text().length).toBe(30_006);
   expect(await stored()).toBe("Fits.\n");
+  article.text().delete(10, article.text().length - 10);
+  article.retry();
+  await article.untilSaved();
+  expect(article.state.problem).toBeUndefined();
+  expect(await stored()).toBe("Fits.\nxxxx");
+});
+
+test("[CL9] a large paste is stored, and one above frame.bytes ends the connection once, with the limit", async () => {
+  const roomy = await startServer({ LIMITS: `{"article.file":16777216,"document.bytes":67108864}` });
+  try {
+    const own = await signIn(roomy.url, roomy.operator);
+    const [workspace] = (await own.expect(200, "GET", "/workspaces")).workspaces;
+    const id = (await own.expect(201, "POST", "/articles", { workspaceId: workspace.workspaceId, title: "Large" })).articleId;
+    let tickets = 0;
+    const getTicket = (): Promise<Ticket> => {
+      tickets += 1;
+      return own.expect(201, "POST", "/auth/stream-ticket", { resource: `article:${id}` });
+    };
+    const { article, until, type, states, statuses } = open({ url: roomy.url, articleId: id, getTicket });
+    await until("saved");
+    const paste = "x".repeat(1_500_000);
+    type(paste);
+    await article.untilSaved();
+    expect(states.map(({ problem }) => problem)).not.toContainEqual(expect.anything());
+    for (const bytes of [5 * 1024 * 1024, 9 * 1024 * 1024]) {
+      states.length = 0;
+      type("y".repeat(bytes));
+      await until("refused");
+      expect(article.state.problem).toEqual({ code: "payload_too_large", detail: expect.stringMatching(/at most 4194304 at once\. Copy/) });
+      expect(statuses().filter((status) => status === "offline")).toHaveLength(1);
+      article.text().delete(paste.length, bytes);
+      article.retry();
+      await article.untilSaved();
+    }
+    const { content } = await own.expect(200, "GET", `/articles/${id}/content`);
+    expect(content).toBe(paste);
+    expect(tickets).toBe(1);
+    article.close();
+  } finally {
+    await roomy.remove();
+  }
 });
 
 test("[CL2] text that another store put into the document is sent, and is unsaved until then", async () => {
