@@ -49,6 +49,17 @@ interface AdmittedStream {
   readonly opened: OpenedStream;
 }
 
+/** What the admission drew from the rate of the credential. Answers and refusals show it. */
+interface Quota {
+  draw: Draw | undefined;
+}
+
+interface Surface {
+  readonly path: string;
+  serve(request: HttpRequest, pathParams: PathParams, context: RequestContext, quota: Quota): Promise<HttpReply>;
+  refuse(reason: unknown, context: RequestContext, quota: Quota): Promise<HttpReply>;
+}
+
 export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRoute[] {
   const { contract, open, gate, calls, view } = options;
   const prepared = Object.entries(contract).flatMap(([resource, streams]) =>
@@ -66,14 +77,17 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
     given: {
       readonly params: Readonly<Record<string, unknown>>;
       readonly ticket: string | undefined;
-      readonly onDraw: (draw: Draw) => void;
+      readonly quota: Quota;
       query(): Readonly<Record<string, unknown>>;
     },
   ): Promise<AdmittedStream> {
     const params = spec.params.safeParse(given.params);
     const id = params.success ? (params.data as Record<string, unknown>)[spec.resource.name] : undefined;
     // An invalid id is handled like an unknown one, but only after the credential check: the gate answers both.
-    const { ticket, onDraw } = given;
+    const { ticket, quota } = given;
+    const onDraw = (draw: Draw) => {
+      quota.draw = draw;
+    };
     const reader = await gate.admit(spec, context, { id: typeof id === "string" ? id : "", ticket, onDraw });
     try {
       checkApiVersion(context);
@@ -88,70 +102,54 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
   const rest = prepared.map((stream): ServedRoute => {
     const readParams = toParamReader(stream.spec.params);
     const readFields = toTextReader(stream.spec.query);
-    return {
-      method: "GET",
+    return toRoute({
       path: stream.spec.path,
-      publicCors: false,
-      async serve(request: HttpRequest, pathParams: PathParams, context: RequestContext): Promise<HttpReply> {
-        let draw: Draw | undefined;
-        const onDraw = (drawn: Draw) => {
-          draw = drawn;
-        };
-        try {
-          const fields = readQuery(request.query);
-          const { ticket, rest: own } = takeTicket(fields);
-          const admission = await admit(stream, context, {
-            params: readParams(pathParams),
-            ticket,
-            onDraw,
-            query() {
-              if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
-              return withResume(readFields(own), request);
-            },
-          });
-          const headers = toHeaders(context, draw);
-          if (admission.opened.isOver) {
-            admission.reader.leave();
-            // A cache may store a 204 without cache-control.
-            return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
-          }
-          if (request.method === "HEAD") return headOnly(admission, headers);
-          const body = view(admission.reader, admission.opened, serverSentFormat);
-          return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
-        } catch (reason) {
-          if (isTemporary(reason, request)) return retryReply(context);
-          return calls.refuse(reason, context, stream.key, draw);
+      async serve(request, pathParams, context, quota) {
+        const fields = readQuery(request.query);
+        const { ticket, rest: own } = takeTicket(fields);
+        const admission = await admit(stream, context, {
+          params: readParams(pathParams),
+          ticket,
+          quota,
+          query() {
+            if (fields === undefined) throw new AppError("bad_request", "The query must be percent-encoded UTF-8.");
+            return withResume(readFields(own), request);
+          },
+        });
+        const headers = toHeaders(context, quota.draw);
+        if (admission.opened.isOver) {
+          admission.reader.leave();
+          // A cache may store a 204 without cache-control.
+          return { status: 204, headers: { ...headers, "cache-control": "no-store" } };
         }
+        if (request.method === "HEAD") return headOnly(admission, headers);
+        const body = view(admission.reader, admission.opened, serverSentFormat);
+        return { status: 200, headers: { ...headers, ...eventStreamHeaders }, body };
       },
-    };
+      refuse: (reason, context, { draw }) => calls.refuse(reason, context, stream.key, draw),
+    });
   });
 
   const trpc = prepared.map(
-    (stream): ServedRoute => ({
-      method: "GET",
-      path: `/trpc/${stream.key}`,
-      publicCors: false,
-      async serve(request: HttpRequest, _params: PathParams, context: RequestContext): Promise<HttpReply> {
-        let draw: Draw | undefined;
-        const onDraw = (drawn: Draw) => {
-          draw = drawn;
-        };
-        try {
+    (stream): ServedRoute =>
+      toRoute({
+        path: `/trpc/${stream.key}`,
+        async serve(request, _pathParams, context, quota) {
           const fields = readQuery(request.query);
           const { ticket } = takeTicket(fields);
           const split = splitInput(stream.spec, fields);
           const admission = await admit(stream, context, {
             params: split.params,
             ticket: ticket ?? toConnectionTicket(fields),
-            onDraw,
+            quota,
             query: () => withResume(split.query, request),
           });
-          const headers = { ...toHeaders(context, draw), ...eventStreamHeaders };
+          const headers = { ...toHeaders(context, quota.draw), ...eventStreamHeaders };
           if (request.method === "HEAD") return headOnly(admission, headers);
           const body = view(admission.reader, admission.opened, trpcFormat);
           return { status: 200, headers, body };
-        } catch (reason) {
-          if (isTemporary(reason, request)) return retryReply(context);
+        },
+        async refuse(reason, context, { draw }) {
           // An EventSource hides the status from its page. The standard tRPC client reads this event instead.
           const { problem } = await calls.refuse(reason, context, stream.key, draw);
           if (problem === undefined) throw reason;
@@ -163,11 +161,26 @@ export function toStreamRoutes(options: StreamRoutesOptions): readonly ServedRou
           };
           const headers = { ...toHeaders(context, draw), ...eventStreamHeaders };
           return { status: 200, headers, body: writeEvent({ event: "serialized-error", data: JSON.stringify(error) }) };
-        }
-      },
-    }),
+        },
+      }),
   );
   return [...rest, ...trpc];
+}
+
+function toRoute({ path, serve, refuse }: Surface): ServedRoute {
+  return {
+    method: "GET",
+    path,
+    publicCors: false,
+    async serve(request, pathParams, context) {
+      const quota: Quota = { draw: undefined };
+      try {
+        return await serve(request, pathParams, context, quota);
+      } catch (reason) {
+        return isTemporary(reason, request) ? retryReply(context) : await refuse(reason, context, quota);
+      }
+    },
+  };
 }
 
 /** The `last-event-id` header overrides `lastEventId` in the query, because an EventSource updates only the header. */
