@@ -7,9 +7,10 @@ import { createMemoryStorage } from "../../server/platform/storage/memoryStorage
 import type { ClaimedRow, Storage } from "../../server/platform/storage/port.ts";
 import { createRecordTypes, defineRecord } from "../../server/platform/storage/recordType.ts";
 import { observeConflicts } from "../../server/platform/storage/retryOnConflict.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { createManualTime } from "../support/manualTime.ts";
 import { addWorkspace, createArticleNode, createCall } from "./articleFixture.ts";
-import { codeOf, createIdentity, firstOperator, newPerson, stores } from "./identityFixture.ts";
+import { createIdentity, firstOperator, newPerson, stores } from "./identityFixture.ts";
 
 // The waits between attempts end at once here.
 vi.mock("node:timers/promises", () => ({ setTimeout: async () => {} }));

@@ -1,8 +1,9 @@
 /** Tests the limits of conversions: their number, their stored bytes, and the memory of an output's reader. */
 import { describe, expect, test } from "vitest";
+import { codeOf } from "../support/codeOf.ts";
 import { succeedWith } from "../support/converterDouble.ts";
 import { domainStorages } from "../support/storages.ts";
-import { accountId, accountPartition, codeOf, useConversions } from "./conversionRig.ts";
+import { accountId, accountPartition, useConversions } from "./conversionRig.ts";
 
 const limits = {
   "conversion.waiting": 2,
@@ -21,14 +22,14 @@ describe.each(domainStorages())("limits of conversions on %s", (_name, openStora
     const { node, time, start, call, workspaceId } = rig;
     node.converter.answer = () => new Promise(() => {});
     const made = Array.from({ length: atOnce }, (_, at) => start({ source: { content: `# ${at}\n`, format: "markdown" } }));
-    expect(await outcomes(made)).toEqual(["limit_reached", "limit_reached", "no refusal", "no refusal"]);
+    expect(await outcomes(made)).toEqual(["done", "done", "limit_reached", "limit_reached"]);
     // Another workspace has its own number.
     const inWorkspace = await start({ to: "markdown", target: { workspaceId } as never });
     expect(await codeOf(start())).toBe("limit_reached");
     const { items } = await node.conversions.list({}, call());
     const own = items.find(({ conversionId }) => conversionId !== inWorkspace);
     await node.conversions.delete(own?.conversionId ?? "", call());
-    expect(await outcomes([start(), start()])).toEqual(["limit_reached", "no refusal"]);
+    expect(await outcomes([start(), start()])).toEqual(["done", "limit_reached"]);
     await time.advance(1);
   });
 
@@ -36,10 +37,10 @@ describe.each(domainStorages())("limits of conversions on %s", (_name, openStora
     const { node, convert, start, call } = rig;
     const made: string[] = [];
     for (let at = 0; at < limits["conversion.perWorkspace"] - 1; at += 1) made.push((await convert()).conversionId);
-    expect(await outcomes([start(), start()])).toEqual(["limit_reached", "no refusal"]);
+    expect(await outcomes([start(), start()])).toEqual(["done", "limit_reached"]);
     await expect(start()).rejects.toThrow(/The account has 5 conversions; at most 5 are allowed \(conversion.perWorkspace\)/);
     await node.conversions.delete(made[0] ?? "", call());
-    expect(await codeOf(start())).toBe("no refusal");
+    expect(await codeOf(start())).toBe("done");
   });
 
   test("[CV71] stored bytes count until they are deleted; an output without room ends as failed", async () => {

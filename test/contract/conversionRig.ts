@@ -1,6 +1,5 @@
 /** Gives the tests of conversions a node on a store with a manual clock, a workspace, and short ways to convert. */
 import { afterEach, beforeEach } from "vitest";
-import { AppError } from "../../api/schema/error.ts";
 import type { RequestedConversion } from "../../server/domain/conversions/createConversion.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Partition, Storage } from "../../server/platform/storage/port.ts";
@@ -8,12 +7,6 @@ import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import type { OpenStorage } from "../support/storages.ts";
 import { addWorkspace, type CallOptions, createCall } from "./articleFixture.ts";
 import { type ConversionNode, type ConversionNodeOptions, createConversionNode } from "./conversionFixture.ts";
-
-export const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "no refusal",
-    (reason: unknown) => (reason instanceof AppError ? reason.code : String(reason)),
-  );
 
 /** The account of the calls. */
 export const accountId = "usr_0000000000000000000000000A";

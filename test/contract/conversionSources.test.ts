@@ -4,8 +4,9 @@ import type * as Y from "yjs";
 import { toDisposition } from "../../server/domain/conversions/formats.ts";
 import { folderRecord } from "../../server/domain/folders/records.ts";
 import type { OutboundOutcome } from "../../server/platform/outbound/fetch.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { domainStorages } from "../support/storages.ts";
-import { codeOf, useConversions } from "./conversionRig.ts";
+import { useConversions } from "./conversionRig.ts";
 
 const answered: OutboundOutcome = {
   kind: "answered",

@@ -8,6 +8,7 @@ import { workspaceRecord } from "../../server/domain/identity/workspaces/records
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { defaultLeaseMs } from "../support/composeParts.ts";
 import { succeedWith } from "../support/converterDouble.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
@@ -15,7 +16,7 @@ import { createManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, createCall, eventsOf } from "./articleFixture.ts";
 import { createConversionNode } from "./conversionFixture.ts";
-import { codeOf, useConversions } from "./conversionRig.ts";
+import { useConversions } from "./conversionRig.ts";
 
 describe.each(domainStorages())("targets of conversions on %s", (_name, openStorage) => {
   const rig = useConversions(openStorage);

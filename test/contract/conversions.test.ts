@@ -4,10 +4,11 @@ import type { ConversionView } from "../../server/domain/conversions/conversionV
 import type { RequestedConversion } from "../../server/domain/conversions/createConversion.ts";
 import { conversionOrderRecord, conversionRecord } from "../../server/domain/conversions/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { createConverterDouble } from "../support/converterDouble.ts";
 import { domainStorages } from "../support/storages.ts";
 import { addWorkspace } from "./articleFixture.ts";
-import { accountId, accountPartition, codeOf, useConversions } from "./conversionRig.ts";
+import { accountId, accountPartition, useConversions } from "./conversionRig.ts";
 
 const day = 24 * 3_600_000;
 
@@ -258,7 +259,7 @@ describe.each(domainStorages())("conversions on %s", (_name, openStorage) => {
       }
     }
     expect((await node.conversions.list({}, withKey(target, workspaceId))).items).toHaveLength(1);
-    expect(await codeOf(node.conversions.output(conversionId, withKey(target, workspaceId)))).toBe("no refusal");
+    expect(await codeOf(node.conversions.output(conversionId, withKey(target, workspaceId)))).toBe("done");
   });
 
   test("[CV56] an account lists its own conversions of all its workspaces, newest first, over its pages", async () => {

@@ -1,9 +1,9 @@
 /** Tests accounts that an operator creates, changes, disables and lists, and changes of one's own account, on each store. */
 import { describe, expect, it } from "vitest";
+import { codeOf } from "../support/codeOf.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

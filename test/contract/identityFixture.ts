@@ -8,7 +8,6 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach } from "vitest";
 import type { Limits } from "../../api/limits.ts";
-import type { AppError } from "../../api/schema/error.ts";
 import type { Call, Principal } from "../../server/domain/call/call.ts";
 import { present } from "../../server/domain/call/present.ts";
 import { type AccessFact, createAccessWatch } from "../../server/domain/identity/access/accessFacts.ts";
@@ -218,18 +217,6 @@ export async function newKey(
   const created = await identity.createKey(person.call(), { name: "key", ...request });
   const principal = await identity.authenticator.authenticate({ apiKey: created.key });
   return { ...created, principal, call: (more?: Partial<Call>) => identity.callOf(principal, more) };
-}
-
-/** Returns the error code of a refusal, or `done` if the work succeeded. */
-export async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return "done";
-  } catch (reason) {
-    const { code } = reason as Partial<AppError>;
-    if (code === undefined) throw reason;
-    return code;
-  }
 }
 
 /** Returns the entries of the audit stream that were logged so far. */

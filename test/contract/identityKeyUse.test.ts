@@ -5,9 +5,9 @@ import { createApiKeyText } from "../../server/domain/identity/auth/apiKeyText.t
 import { keyHashSpace } from "../../server/domain/identity/auth/authenticator.ts";
 import { hashSecretText } from "../../server/domain/identity/auth/secretHash.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { codeOf } from "../support/codeOf.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

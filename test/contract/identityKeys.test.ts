@@ -6,9 +6,9 @@ import type { Scope } from "../../api/scopes.ts";
 import { apiKeyUse } from "../../server/domain/identity/access/credentialRecords.ts";
 import { keyHashSpace } from "../../server/domain/identity/auth/authenticator.ts";
 import { hashSecretText } from "../../server/domain/identity/auth/secretHash.ts";
+import { codeOf } from "../support/codeOf.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

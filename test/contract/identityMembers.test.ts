@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { membershipKey, membershipRecord } from "../../server/domain/identity/workspaces/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   type Identity,

@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 import { createSignedText } from "../../server/domain/identity/auth/signedText.ts";
 import { deriveSecrets } from "../../server/platform/secrets.ts";
 import { StorageUnavailableError } from "../../server/platform/storage/port.ts";
+import { codeOf } from "../support/codeOf.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

@@ -1,7 +1,7 @@
 /** Tests that no secret is in the store or in a log line, whatever operations use it. */
 import { describe, expect, it } from "vitest";
+import { codeOf } from "../support/codeOf.ts";
 import {
-  codeOf,
   eachWithIdentity,
   firstOperator,
   type Identity,

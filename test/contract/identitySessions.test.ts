@@ -5,9 +5,9 @@
 import { describe, expect, it } from "vitest";
 import { idPattern } from "../../api/schema/id.ts";
 import { sessionRecord } from "../../server/domain/identity/access/credentialRecords.ts";
+import { codeOf } from "../support/codeOf.ts";
 import {
   auditOf,
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

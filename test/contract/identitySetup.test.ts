@@ -1,10 +1,10 @@
 /** Tests how the first account is made, and the links that set a password, on each store. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { Account } from "../../api/schema/account.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { baseUrl } from "../support/composeParts.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import {
-  codeOf,
   createIdentity,
   eachWithIdentity,
   firstOperator,

@@ -2,17 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../api/schema/workspace.ts";
 import { membershipRecord, withNextCounter, workspaceRecord } from "../../server/domain/identity/workspaces/records.ts";
-import {
-  codeOf,
-  createIdentity,
-  eachWithIdentity,
-  type Identity,
-  newKey,
-  newTeam,
-  type Person,
-  type Store,
-  stores,
-} from "./identityFixture.ts";
+import { codeOf } from "../support/codeOf.ts";
+import { createIdentity, eachWithIdentity, type Identity, newKey, newTeam, type Person, type Store, stores } from "./identityFixture.ts";
 
 describe.each(stores)("workspaces on the %s store", (_name, open) => {
   let store: Store;

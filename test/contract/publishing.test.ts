@@ -1,20 +1,14 @@
 /** Tests public links: their addresses, modes, lists and ends. */
 import { describe, expect, test } from "vitest";
-import { AppError } from "../../api/schema/error.ts";
 import { ListedPublicLink, PublicLink } from "../../api/schema/publicLink.ts";
 import { liveEtag } from "../../server/domain/call/precondition.ts";
 import { publicLinkRecord } from "../../server/domain/publishing/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { baseUrl } from "../support/composeParts.ts";
 import { domainStorages } from "../support/storages.ts";
 import { addWorkspace, createCall } from "./articleFixture.ts";
 import { usePublishing } from "./publishingFixture.ts";
-
-const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "no refusal",
-    (reason: unknown) => (reason instanceof AppError ? reason.code : String(reason)),
-  );
 
 describe.each(domainStorages())("public links on %s", (_name, openStorage) => {
   const rig = usePublishing(openStorage);

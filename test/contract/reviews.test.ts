@@ -1,22 +1,18 @@
 /** Tests anchors, suggestions and the end of reviews. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type * as Y from "yjs";
-import { AppError } from "../../api/schema/error.ts";
+import type { AppError } from "../../api/schema/error.ts";
 import type { CreateReviewRequest } from "../../api/schema/review.ts";
 import { reviewRecord } from "../../server/domain/reviews/records.ts";
 import { partitionOfId } from "../../server/platform/storage/ids.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
+import { codeOf } from "../support/codeOf.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
 import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
 import { type ArticleNodeOptions, addWorkspace, type CallOptions, createCall, quietMs } from "./articleFixture.ts";
 import { createReviewNode, type ReviewNode } from "./reviewFixture.ts";
 
-const codeOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => "no refusal",
-    (reason: unknown) => (reason instanceof AppError ? reason.code : String(reason)),
-  );
 const text = "# Kites\n\nA kite needs teh wind. A kite needs a line.\n";
 
 describe.each(domainStorages())("reviews on %s", (_name, openStorage) => {
