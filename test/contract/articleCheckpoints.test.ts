@@ -1,46 +1,19 @@
 /** Tests automatic checkpoints of articles, with a crash at every write. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 import { articleRecord, commitRecord } from "../../server/domain/articles/records.ts";
 import { createMemoryStorage } from "../../server/platform/storage/memoryStorage.ts";
-import type { Storage } from "../../server/platform/storage/port.ts";
 import { createDyingStorage } from "../support/dyingStorage.ts";
-import { createManualTime, type ManualTime } from "../support/manualTime.ts";
+import { createManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
-import {
-  type ArticleNode,
-  addWorkspace,
-  type CallOptions,
-  createArticleNode,
-  createCall,
-  eventsOf,
-  maxMs,
-  openArticles,
-  quietMs,
-} from "./articleFixture.ts";
-
-const partition = 5;
+import { addWorkspace, articlePartition, createArticleNode, createCall, eventsOf, maxMs, quietMs, useArticle } from "./articleFixture.ts";
 
 describe.each(domainStorages())("checkpoints on %s", (_name, open) => {
-  let time: ManualTime;
-  let close: () => Promise<void>;
-  let storage: Storage;
-  let node: ArticleNode;
-  let workspaceId: string;
-  let articleId: string;
-  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partition, options);
-  const append = (content: string, options: CallOptions = {}, file: "content.md" | "outline.md" = "content.md") =>
-    node.edits.edit(articleId, { mode: "append", file, content }, call(options));
-  const list = async (filter = {}) => (await node.commits.list(articleId, filter)).items;
-  const article = async () => (await node.articles.get(articleId)).article;
-
-  beforeEach(async () => {
-    ({ time, storage, node, workspaceId, close } = await openArticles(open));
-    articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one\ntwo\n" }, call())).article.articleId;
-  });
-  afterEach(() => close());
+  const rig = useArticle(open);
+  const { call, append, list, article, events } = rig;
 
   test("[CO4] a checkpoint is made once when typing has paused, with all authors", async () => {
+    const { time, storage, node, articleId } = rig;
     node.pump.start();
     const startedAt = time.now();
     for (let at = 0; at < 10; at += 1) {
@@ -62,10 +35,11 @@ describe.each(domainStorages())("checkpoints on %s", (_name, open) => {
       },
     ]);
     expect(await article()).toMatchObject({ updatedBy: "bob", wordCount: 12 });
-    expect(await storage.due.get(partition, `checkpoint/${articleId}`)).toBeUndefined();
+    expect(await storage.due.get(articlePartition, `checkpoint/${articleId}`)).toBeUndefined();
   });
 
   test("[CO4] however long the typing continues, a checkpoint is never later than its limit", async () => {
+    const { time, node } = rig;
     node.pump.start();
     const startedAt = time.now();
     while (node.events.length < 2) {
@@ -80,6 +54,7 @@ describe.each(domainStorages())("checkpoints on %s", (_name, open) => {
   });
 
   test("[CO4] no checkpoint is made after a commit, or when the edits cancelled out", async () => {
+    const { time, node, articleId } = rig;
     node.pump.start();
     await node.commits.create(articleId, {}, call());
     await time.advance(quietMs + 2000);
@@ -87,14 +62,15 @@ describe.each(domainStorages())("checkpoints on %s", (_name, open) => {
     await node.edits.edit(articleId, { mode: "patch", edits: [{ find: "x", replace: "" }] }, call({ username: "bob" }));
     await time.advance(quietMs + 2000);
     expect(await list()).toHaveLength(1);
-    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    expect(await events()).toHaveLength(1);
     expect(await article()).toMatchObject({ checkedRevision: 3, updatedBy: "ada" });
     await append("y\n", { username: "carla" });
-    await time.until(async () => (await eventsOf(storage, partition)).length === 2);
+    await time.until(async () => (await events()).length === 2);
     expect((await list())[0]).toMatchObject({ parentRevision: 1, revision: 4, authors: [{ username: "carla", kind: "user" }] });
   });
 
   test("[CO5] an edit that arrives during a checkpoint is in that checkpoint or in the next one", async () => {
+    const { time, storage, articleId } = rig;
     let late = 0;
     const slow = createArticleNode(storage, time, {
       listeners: {
@@ -107,25 +83,26 @@ describe.each(domainStorages())("checkpoints on %s", (_name, open) => {
       },
     });
     slow.pump.start();
-    await time.until(async () => (await eventsOf(storage, partition)).length === 3, { stepMs: 1000 });
-    const events = await eventsOf(storage, partition);
-    expect(events.map(({ previousRevision, revision }) => [previousRevision, revision])).toEqual([
+    await time.until(async () => (await events()).length === 3, { stepMs: 1000 });
+    const made = await events();
+    expect(made.map(({ previousRevision, revision }) => [previousRevision, revision])).toEqual([
       [null, 1],
       [1, 2],
       [2, 3],
     ]);
-    expect(events[2]?.contentHash).toBe(toContentHash("one\ntwo\nlate 1\nlate 2\n"));
+    expect(made[2]?.contentHash).toBe(toContentHash("one\ntwo\nlate 1\nlate 2\n"));
     await slow.pump.drain(AbortSignal.timeout(1000));
   });
 
   test("[CO5] two nodes that see the same row make one checkpoint", async () => {
+    const { time, storage, node } = rig;
     const other = createArticleNode(storage, time, { nodeId: "node_b" });
     node.pump.start();
     other.pump.start();
     await append("more\n");
-    await time.until(async () => (await eventsOf(storage, partition)).length > 0);
+    await time.until(async () => (await events()).length > 0);
     await time.advance(10_000);
-    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    expect(await events()).toHaveLength(1);
     await other.pump.drain(AbortSignal.timeout(1000));
   });
 });
@@ -135,27 +112,27 @@ describe("a checkpoint through a crash", () => {
   async function crashAt(dieAt: number, when: "before" | "after") {
     const time = createManualTime();
     const beneath = createMemoryStorage({ now: time.now });
-    const workspaceId = await addWorkspace(beneath, partition);
+    const workspaceId = await addWorkspace(beneath, articlePartition);
     const before = createArticleNode(beneath, time);
-    const { article } = await before.articles.create({ workspaceId, title: "T" }, createCall(beneath, workspaceId, partition));
+    const { article } = await before.articles.create({ workspaceId, title: "T" }, createCall(beneath, workspaceId, articlePartition));
     // The edit arms a checkpoint whose first check marks the article.
     const edit = { mode: "append", content: "one\n" } as const;
-    await before.edits.edit(article.articleId, edit, createCall(beneath, workspaceId, partition));
+    await before.edits.edit(article.articleId, edit, createCall(beneath, workspaceId, articlePartition));
 
     const dying = createDyingStorage(time.watch(beneath), dieAt, when);
     const first = createArticleNode(dying, time);
     first.pump.start();
-    await time.until(async () => dying.dead || (await eventsOf(beneath, partition)).length > 0);
+    await time.until(async () => dying.dead || (await eventsOf(beneath, articlePartition)).length > 0);
     await time.advance(1000);
     const died = dying.dead;
 
     const second = createArticleNode(time.watch(beneath), time, { nodeId: "node_b" });
     second.pump.start();
-    await time.until(async () => (await eventsOf(beneath, partition)).length > 0);
+    await time.until(async () => (await eventsOf(beneath, articlePartition)).length > 0);
     await time.advance(20_000);
-    const events = await eventsOf(beneath, partition);
+    const events = await eventsOf(beneath, articlePartition);
     const commits: string[] = [];
-    for await (const { value } of beneath.records.scan(commitRecord, partition)) commits.push(value.commitId);
+    for await (const { value } of beneath.records.scan(commitRecord, articlePartition)) commits.push(value.commitId);
     const stored = await beneath.records.get(articleRecord, article.articleId);
     const { rows } = await beneath.due.stats();
     await second.pump.drain(AbortSignal.timeout(1000));

@@ -1,35 +1,18 @@
 /** Tests the commits of articles: what a commit has, how commits follow each other, and how they are listed. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { toContentHash } from "../../server/domain/articles/fileTexts.ts";
 import { articleRecord, toCommit } from "../../server/domain/articles/records.ts";
 import { createCommitHandlers } from "../../server/edge/handlers/commits.ts";
 import type { Storage } from "../../server/platform/storage/port.ts";
-import type { ManualTime } from "../support/manualTime.ts";
 import { domainStorages } from "../support/storages.ts";
-import { type ArticleNode, type CallOptions, createArticleNode, createCall, eventsOf, idleMs, openArticles } from "./articleFixture.ts";
-
-const partition = 5;
+import { articlePartition, createArticleNode, idleMs, useArticle } from "./articleFixture.ts";
 
 describe.each(domainStorages())("commits on %s", (_name, open) => {
-  let time: ManualTime;
-  let close: () => Promise<void>;
-  let storage: Storage;
-  let node: ArticleNode;
-  let workspaceId: string;
-  let articleId: string;
-  const call = (options: CallOptions = {}) => createCall(storage, workspaceId, partition, options);
-  const append = (content: string, options: CallOptions = {}, file: "content.md" | "outline.md" = "content.md") =>
-    node.edits.edit(articleId, { mode: "append", file, content }, call(options));
-  const list = async (filter = {}) => (await node.commits.list(articleId, filter)).items;
-  const article = async () => (await node.articles.get(articleId)).article;
-
-  beforeEach(async () => {
-    ({ time, storage, node, workspaceId, close } = await openArticles(open));
-    articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one\ntwo\n" }, call())).article.articleId;
-  });
-  afterEach(() => close());
+  const rig = useArticle(open);
+  const { call, append, list, article, events } = rig;
 
   test.each([true, false])("[AR45] a commit that races the deletion of its article is 404 (for good: %s)", async (permanent) => {
+    const { time, storage, node, articleId } = rig;
     await node.commits.create(articleId, {}, call());
     await append("three\n");
     await time.advance(2 * idleMs + 1);
@@ -48,6 +31,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[CO1] a commit has texts, authors and counts since the last one, as in article and event", async () => {
+    const { time, node, workspaceId, articleId } = rig;
     const first = await node.commits.create(articleId, { message: "Start" }, call());
     expect(first.created).toBe(true);
     expect(toCommit(first.commit)).toEqual({
@@ -86,7 +70,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
       wordCount: 3,
       lastCommit: { commitId: commit.commitId, revision: 4 },
     });
-    expect(node.events.map((event) => event.data)).toEqual(await eventsOf(storage, partition));
+    expect(node.events.map((event) => event.data)).toEqual(await events());
     expect(node.events[1]).toMatchObject({
       workspaceId,
       createdAtMs: time.now(),
@@ -108,6 +92,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[API11] the trace context of a commit continues in its event, also for an edit with a message", async () => {
+    const { node, articleId } = rig;
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     await node.commits.create(articleId, {}, call({ traceparent }));
     await node.edits.edit(articleId, { mode: "append", content: "x\n", message: "More" }, call({ traceparent }));
@@ -117,6 +102,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[CO2] without a change, or after edits that cancel out, the last commit is returned, no event", async () => {
+    const { node, articleId } = rig;
     const { reply } = createCommitHandlers(node).create;
     const first = await node.commits.create(articleId, {}, call());
     expect(reply(first)).toMatchObject({ status: 201, headers: { location: `/articles/${articleId}/commits/${first.commit.commitId}` } });
@@ -124,10 +110,11 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
     await node.edits.edit(articleId, { mode: "patch", edits: [{ find: "x", replace: "" }] }, call());
     const again = await node.commits.create(articleId, { message: "other" }, call());
     expect(reply(again)).toEqual({ status: 200, headers: {}, body: toCommit(first.commit) });
-    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    expect(await events()).toHaveLength(1);
   });
 
   test("[CO2] an empty article can be committed once, and an emptied file is listed once", async () => {
+    const { node, workspaceId, articleId } = rig;
     const { article: empty } = await node.articles.create({ workspaceId, title: "Empty" }, call());
     expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: true, commit: { revision: 0, files: [] } });
     expect(await node.commits.create(empty.articleId, {}, call())).toMatchObject({ created: false });
@@ -141,6 +128,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[CO3] concurrent commits and edits form one chain, in which each parent is the previous commit", async () => {
+    const { node, articleId } = rig;
     await Promise.all(
       Array.from({ length: 12 }, async (_, at) => {
         await append(`line ${at}\n`);
@@ -151,21 +139,23 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
     expect(commits.length).toBeGreaterThan(0);
     for (const [at, commit] of commits.entries()) expect(commit.parentRevision).toBe(commits[at - 1]?.revision ?? null);
     expect(commits.at(-1)?.revision).toBe(13);
-    expect((await eventsOf(storage, partition)).map((event) => event.commitId)).toEqual(commits.map((commit) => commit.commitId));
+    expect((await events()).map((event) => event.commitId)).toEqual(commits.map((commit) => commit.commitId));
     expect(new Set(commits.map((commit) => commit.revision)).size).toBe(commits.length);
   });
 
   test("[CO7] a repeated commit is made once and returns the same answer", async () => {
+    const { time, node, articleId } = rig;
     const attempt = { seed: "commit", nowMs: time.now() };
     const first = await node.commits.create(articleId, {}, call({ attempt }));
     await append("more\n");
     const again = await node.commits.create(articleId, {}, call({ attempt }));
     expect(again).toEqual(first);
     expect(await list()).toHaveLength(1);
-    expect(await eventsOf(storage, partition)).toHaveLength(1);
+    expect(await events()).toHaveLength(1);
   });
 
   test("[CO8] commits are listed newest first, by author and kind, and only under their own article", async () => {
+    const { node, workspaceId, articleId } = rig;
     for (let at = 0; at < 5; at += 1) {
       await append(`${at}\n`, { username: at % 2 === 0 ? "ada" : "bob" });
       await node.commits.create(articleId, { kind: at === 4 ? "checkpoint" : "commit", message: String(at) }, call());
@@ -183,11 +173,12 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
     const commitId = page?.items[0]?.commitId ?? "";
     expect((await node.commits.get(articleId, commitId)).commit.commitId).toBe(commitId);
     await expect(node.commits.get(other, commitId)).rejects.toMatchObject({ code: "not_found" });
-    await expect(node.commits.get(articleId, node.ids.next("cmt", partition))).rejects.toMatchObject({ code: "not_found" });
+    await expect(node.commits.get(articleId, node.ids.next("cmt", articlePartition))).rejects.toMatchObject({ code: "not_found" });
     await expect(node.commits.get(articleId, node.ids.next("cmt", 6))).rejects.toMatchObject({ code: "not_found" });
   });
 
   test("[CO10] a diffUrl shows its commit, live is the newest text, and a deleted revision is 410", async () => {
+    const { time, storage, node, articleId } = rig;
     await node.commits.create(articleId, {}, call());
     await append("three\n");
     await append("point\n", {}, "outline.md");
@@ -207,6 +198,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[AR46] the diffUrl of a commit shows a file that the commit changed", async () => {
+    const { node, workspaceId, articleId } = rig;
     await node.commits.create(articleId, {}, call());
     await append("- point\n", {}, "outline.md");
     await node.commits.create(articleId, {}, call());
@@ -220,6 +212,7 @@ describe.each(domainStorages())("commits on %s", (_name, open) => {
   });
 
   test("[CO9] the texts of a commit can be read at its revision for ever", async () => {
+    const { time, storage, articleId } = rig;
     const texts: string[] = [];
     const small = createArticleNode(storage, time, { limits: { "document.keptBatches": 1 } });
     for (let at = 0; at < 6; at += 1) {

@@ -2,8 +2,10 @@
  * Creates the articles as a server has them: services, rooms, due pump and webhook seam on a store with a manual clock.
  * It makes calls in the way the wrapper makes them.
  */
+import { afterEach, beforeEach } from "vitest";
 import type { Role } from "../../api/contract/operation.ts";
 import { defaultLimits, type Limits } from "../../api/limits.ts";
+import type { ArticleFile } from "../../api/schema/article.ts";
 import { createLocateArticle } from "../../server/domain/articles/locate.ts";
 import type { ArmAtEdit, ArticleListeners, ArticleUpdated } from "../../server/domain/articles/port.ts";
 import { createArticleService, createDocumentStore } from "../../server/domain/articles/service.ts";
@@ -20,6 +22,8 @@ import { createManualTime, type ManualTime } from "../support/manualTime.ts";
 import type { OpenStorage } from "../support/storages.ts";
 
 const eventLog = "test.events";
+/** Partition of the workspaces and their articles. */
+export const articlePartition = 5;
 export const quietMs = 30_000;
 export const maxMs = 300_000;
 /** Milliseconds for which an unused room stays open. */
@@ -141,7 +145,7 @@ export function createCall(
 }
 
 /** Creates a workspace for articles. */
-export async function addWorkspace(storage: Storage, partition: Partition = 5): Promise<string> {
+export async function addWorkspace(storage: Storage, partition: Partition = articlePartition): Promise<string> {
   const workspaceId = createIds(storage).next("ws", partition);
   const result = await storage.commit({
     partition,
@@ -181,6 +185,45 @@ export async function openArticles(open: OpenStorage, options: ArticleNodeOption
       await node.pump.drain(AbortSignal.timeout(1000));
       await close();
     },
+  };
+}
+
+/** Call it in `describe`. Each test begins with an article of two lines. The getters have the values of the running test. */
+export function useArticle(openStorage: OpenStorage) {
+  let opened: Awaited<ReturnType<typeof openArticles>>;
+  let articleId: string;
+
+  const call = (options: CallOptions = {}) => createCall(opened.storage, opened.workspaceId, articlePartition, options);
+
+  beforeEach(async () => {
+    opened = await openArticles(openStorage);
+    const { workspaceId, node } = opened;
+    articleId = (await node.articles.create({ workspaceId, title: "Title", content: "one\ntwo\n" }, call())).article.articleId;
+  });
+  afterEach(() => opened.close());
+
+  return {
+    get time() {
+      return opened.time;
+    },
+    get storage() {
+      return opened.storage;
+    },
+    get node() {
+      return opened.node;
+    },
+    get workspaceId() {
+      return opened.workspaceId;
+    },
+    get articleId() {
+      return articleId;
+    },
+    call,
+    append: (content: string, options: CallOptions = {}, file: ArticleFile = "content.md") =>
+      opened.node.edits.edit(articleId, { mode: "append", file, content }, call(options)),
+    list: async (filter = {}) => (await opened.node.commits.list(articleId, filter)).items,
+    article: async () => (await opened.node.articles.get(articleId)).article,
+    events: () => eventsOf(opened.storage, articlePartition),
   };
 }
 
