@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 test("[CL40] the programs of docs/client.md compile with the default options of TypeScript", async () => {
-  for (const program of ["calls.mts", "live.mts", "run.mts"]) folder.save(page, program);
+  for (const program of ["calls.mts", "live.mts", "run.mts", "webSession.mts"]) folder.save(page, program);
   expect(await folder.run(readExample(page, "compile"))).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
