@@ -114,7 +114,7 @@ test("[WA53] [WA55] two people type on while the server is killed and started, w
   const [ana, bo] = await Promise.all([open("ana", path), open("bo", path)]);
   await Promise.all([typeAtEnd(ana.page, "before "), textOf(bo.page).waitFor()]);
   await ana.page.evaluate(() => {
-    document.body.dataset["loaded"] = "once";
+    document.body.dataset.loaded = "once";
   });
   await server.kill();
   await typeAtEnd(ana.page, "ana-during ");
@@ -125,7 +125,7 @@ test("[WA53] [WA55] two people type on while the server is killed and started, w
     await page.getByText("Saved", { exact: true }).waitFor();
     await expect.poll(() => textOf(page).textContent()).toMatch(/(?=.*before)(?=.*ana-during)(?=.*bo-during)/s);
   }
-  expect(await ana.page.evaluate(() => document.body.dataset["loaded"])).toBe("once");
+  expect(await ana.page.evaluate(() => document.body.dataset.loaded)).toBe("once");
   const text = await readText(articleId);
   for (const typed of ["before", "ana-during", "bo-during"]) expect(text.split(typed)).toHaveLength(2);
 });

@@ -62,10 +62,10 @@ export function FolderDialog({ workspaceId, folder, parentFolderId, folders, onC
           autoFocus
           maxLength={200}
           value={name}
-          fault={faults["name"]}
+          fault={faults.name}
           onChange={(event) => setName(event.target.value)}
         />
-        <Field label="In" fault={faults["parentFolderId"]}>
+        <Field label="In" fault={faults.parentFolderId}>
           {(control) => (
             <select
               {...control}

@@ -36,7 +36,7 @@ export function WorkspaceForm({ onCreated }: { readonly onCreated?: () => void }
         maxLength={200}
         required
         autoFocus
-        fault={faultsOf(create.error)["name"]}
+        fault={faultsOf(create.error).name}
         onChange={(event) => setName(event.target.value)}
       />
       <Button type="submit" weight="primary" isBusy={create.isPending} className="w-full">

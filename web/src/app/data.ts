@@ -13,7 +13,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     // A form that shows its own errors says so with `meta: { showsError: true }`.
     onError: (error, _variables, _result, mutation) => {
-      if (mutation.meta?.["showsError"] !== true) noticeStore.trigger.show({ kind: "error", text: error.message });
+      if (mutation.meta?.showsError !== true) noticeStore.trigger.show({ kind: "error", text: error.message });
     },
   }),
   defaultOptions: {

@@ -19,7 +19,7 @@ export const themeStore = createStore({
 function show(): void {
   const { theme } = themeStore.getSnapshot().context;
   const isDark = theme === "dark" || (theme === "system" && systemIsDark.matches);
-  document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
 }
 
 themeStore.subscribe(({ context }) => {

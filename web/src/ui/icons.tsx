@@ -38,12 +38,8 @@ export const ActivityIcon = icon(<path d="M1.5 8h3l2-5.2 3 10.4L11.5 8h3" />);
 export const SettingsIcon = icon(
   <path d="M2 4.5h6m4 0h2M2 11.5h2m4 0h6M10 6.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6ZM6 13.3a1.8 1.8 0 1 0 0-3.6 1.8 1.8 0 0 0 0 3.6Z" />,
 );
-export const PersonIcon = icon(<path d="M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 8 8ZM2.6 14c.5-2.7 2.6-4 5.4-4s4.9 1.3 5.4 4" />);
 export const AgentIcon = icon(<path d="M3 6h10v7H3ZM8 6V3.2M8 2.4h.01M6 9h.01M10 9h.01M1.4 8.6v2m13.2-2v2" />);
 export const MenuIcon = icon(<path d="M2 4h12M2 8h12M2 12h12" />);
-export const SunIcon = icon(
-  <path d="M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM8 1v1.4m0 11.2V15M15 8h-1.4M2.4 8H1m12-5-1 1M4 12l-1 1m10 0-1-1M4 4 3 3" />,
-);
 export const TrashIcon = icon(<path d="M2.5 4h11M6 4V2.3h4V4M4 4l.6 9.7h6.8L12 4" />);
 export const LinkIcon = icon(
   <path d="M6.7 9.3a2.7 2.7 0 0 0 3.9 0l2.3-2.3A2.75 2.75 0 0 0 9 3.1l-.8.8m1.1 2.8a2.7 2.7 0 0 0-3.9 0L3.1 9A2.75 2.75 0 0 0 7 12.9l.8-.8" />,
@@ -72,4 +68,3 @@ export const HeadingIcon = icon(<path d="M3.5 2.5v11m9-11v11m-9-5.5h9" />);
 export const OutlineIcon = icon(<path d="M2 3h12M5 7h9M5 11h9" />);
 export const CopyIcon = icon(<path d="M5.5 5.5h8v8h-8ZM3.5 10.5h-1v-8h8v1" />);
 export const ExternalIcon = icon(<path d="M9 2.5h4.5V7M13.3 2.7 7 9M11.5 9.5v4h-9v-9h4" />);
-export const KeyIcon = icon(<path d="M10.5 8.5a3 3 0 1 0-2.8-2L2 12.2V14h2v-1.5h1.5V11H7l1.7-1.7c.5.1 1.1 0 1.8-.8ZM11 5h.01" />);

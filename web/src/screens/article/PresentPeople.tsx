@@ -9,7 +9,7 @@ interface Present {
 }
 
 function toPresent(state: Readonly<Record<string, unknown>>): Present | undefined {
-  const user = state["user"];
+  const user = state.user;
   if (typeof user !== "object" || user === null) return undefined;
   // The server sets these fields (docs/collaboration.md).
   const { username, name, kind } = user as Readonly<Record<string, unknown>>;

@@ -43,10 +43,10 @@ export function ChangeArticleDialog({ article, onClose }: ChangeArticleDialogPro
           autoFocus
           maxLength={500}
           value={title}
-          fault={faults["title"]}
+          fault={faults.title}
           onChange={(event) => setTitle(event.target.value)}
         />
-        <FolderSelect workspaceId={article.workspaceId} value={folderId} fault={faults["folderId"]} onChange={setFolderId} />
+        <FolderSelect workspaceId={article.workspaceId} value={folderId} fault={faults.folderId} onChange={setFolderId} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" weight="primary" isBusy={save.isPending}>

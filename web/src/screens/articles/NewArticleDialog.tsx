@@ -56,10 +56,10 @@ export function NewArticleDialog({ workspaceId, folderId: givenFolderId, onClose
           autoFocus
           maxLength={500}
           value={title}
-          fault={faults["title"]}
+          fault={faults.title}
           onChange={(event) => setTitle(event.target.value)}
         />
-        <FolderSelect workspaceId={workspaceId} value={folderId} fault={faults["folderId"]} onChange={setFolderId} />
+        <FolderSelect workspaceId={workspaceId} value={folderId} fault={faults.folderId} onChange={setFolderId} />
         {templates !== undefined && templates.templates.length > 0 && (
           <Field label="Template" isOptional>
             {(control) => (

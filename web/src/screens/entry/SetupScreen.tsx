@@ -84,7 +84,7 @@ function SetupForm({ link }: { readonly link: SetupLink }) {
             autoFocus
             maxLength={38}
             value={username}
-            fault={faults["username"]}
+            fault={faults.username}
             onChange={(event) => setUsername(event.target.value)}
           />
         ) : (
@@ -98,7 +98,7 @@ function SetupForm({ link }: { readonly link: SetupLink }) {
           autoComplete="name"
           maxLength={120}
           value={displayName}
-          fault={faults["displayName"]}
+          fault={faults.displayName}
           onChange={(event) => setDisplayName(event.target.value)}
         />
         <PasswordField
@@ -106,7 +106,7 @@ function SetupForm({ link }: { readonly link: SetupLink }) {
           autoComplete="new-password"
           hint="At least 10 characters. A few random words make a good one."
           value={password}
-          fault={faults["password"]}
+          fault={faults.password}
           onChange={setPassword}
         />
         <Button type="submit" weight="primary" isBusy={attempt.isPending} className="w-full">

@@ -65,7 +65,7 @@ export function DecideDialog({ approval, decision, onClose }: DecideDialogProps)
           required={decision === "request_changes"}
           autoFocus
           value={note}
-          fault={faultsOf(decide.error)["note"]}
+          fault={faultsOf(decide.error).note}
           onChange={(event) => setNote(event.target.value)}
         />
         <div className="flex justify-end gap-2">

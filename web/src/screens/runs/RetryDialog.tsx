@@ -56,7 +56,7 @@ export function RetryDialog({ run, onClose }: { readonly run: Run; readonly onCl
         }}
       >
         {rest !== undefined && <ProblemLine error={rest} />}
-        <Field label="Start with" fault={faults["fromStep"]}>
+        <Field label="Start with" fault={faults.fromStep}>
           {(control) => (
             <select {...control} className={controlClass} value={fromStep} onChange={({ target }) => setFromStep(target.value)}>
               <option value="">The step where the run stopped</option>

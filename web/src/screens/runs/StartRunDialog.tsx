@@ -100,14 +100,14 @@ export function StartRunDialog({ topicId, articleId, onClose }: StartRunDialogPr
           </div>
         )}
         {topicId === undefined && articleId === undefined && (
-          <TargetPicker target={target} fault={faults["topicId"] ?? faults["articleId"]} onChange={setTarget} />
+          <TargetPicker target={target} fault={faults.topicId ?? faults.articleId} onChange={setTarget} />
         )}
         <TextArea
           label="Instructions"
           isOptional
           hint="Every step that writes receives them."
           value={instructions}
-          fault={faults["instructions"]}
+          fault={faults.instructions}
           onChange={(event) => setInstructions(event.target.value)}
         />
         <div className="grid gap-x-4 sm:grid-cols-2">

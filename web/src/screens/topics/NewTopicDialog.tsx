@@ -64,7 +64,7 @@ export function NewTopicDialog({ projectId, onClose }: NewTopicDialogProps) {
           autoFocus
           maxLength={500}
           value={title}
-          fault={faults["title"]}
+          fault={faults.title}
           onChange={(event) => setTitle(event.target.value)}
         />
         <TextField
@@ -72,18 +72,18 @@ export function NewTopicDialog({ projectId, onClose }: NewTopicDialogProps) {
           hint="Who the article is for, such as “people who run servers”."
           required
           value={targetAudience}
-          fault={faults["targetAudience"]}
+          fault={faults.targetAudience}
           onChange={(event) => setTargetAudience(event.target.value)}
         />
         <TextField
           label="Keyword"
           isOptional
           value={primaryKeyword}
-          fault={faults["primaryKeyword"]}
+          fault={faults.primaryKeyword}
           onChange={(event) => setPrimaryKeyword(event.target.value)}
         />
         <div className="grid gap-x-4 sm:grid-cols-2">
-          <Field label="Type" isOptional fault={faults["articleType"]}>
+          <Field label="Type" isOptional fault={faults.articleType}>
             {(control) => (
               <select
                 {...control}
@@ -102,7 +102,7 @@ export function NewTopicDialog({ projectId, onClose }: NewTopicDialogProps) {
               </select>
             )}
           </Field>
-          <Field label="Content project" isOptional fault={faults["contentProjectId"]} hint="Cannot be changed later.">
+          <Field label="Content project" isOptional fault={faults.contentProjectId} hint="Cannot be changed later.">
             {(control) => (
               <select
                 {...control}

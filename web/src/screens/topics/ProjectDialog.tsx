@@ -75,7 +75,7 @@ export function ProjectDialog({ onClose, onDone }: ProjectDialogProps) {
             autoFocus
             maxLength={200}
             value={name}
-            fault={faultsOf(save.error)["name"]}
+            fault={faultsOf(save.error).name}
             onChange={(event) => setName(event.target.value)}
           />
         )}

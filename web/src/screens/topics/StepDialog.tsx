@@ -23,7 +23,7 @@ const textFields = ["instructions", "feedback", "note"];
 
 /** The names of the styles in the settings of a workspace. */
 function toStyles(settings: Readonly<Record<string, unknown>> | undefined): readonly string[] {
-  const styles = settings?.["styleProfiles"];
+  const styles = settings?.styleProfiles;
   return typeof styles === "object" && styles !== null ? Object.keys(styles) : [];
 }
 
@@ -89,7 +89,7 @@ export function StepDialog({ topic, step, onClose }: StepDialogProps) {
           />
         )}
         {styles.length > 0 && (
-          <Field label="Style" isOptional fault={faults["styleProfileId"]}>
+          <Field label="Style" isOptional fault={faults.styleProfileId}>
             {(control) => (
               <select {...control} className={controlClass} value={style} onChange={({ target }) => setStyle(target.value)}>
                 <option value="">That of the project</option>

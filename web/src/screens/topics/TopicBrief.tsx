@@ -32,7 +32,7 @@ export function TopicBrief({ topic, isReadOnly }: { readonly topic: ContentTopic
   const faults = Object.entries(faultsOf(save.error));
   const shown = faults.map(([pointer]) => pointer).filter((pointer) => allFields.some(({ name }) => isOf(pointer, name)));
   const rest = restOf(save.error, shown);
-  const isComparison = (typed["articleType"] ?? topic.articleType) === "comparison";
+  const isComparison = (typed.articleType ?? topic.articleType) === "comparison";
   return (
     <form
       onSubmit={(event) => {
