@@ -109,6 +109,28 @@ test("[WA33] a click on a cell puts the cursor into its source, and a click on a
   expect(await readText(page)).toContain("- [ ] task");
 });
 
+test("[WA32] nothing moves under a pressed mouse button, and a tap puts the cursor where it is", async () => {
+  const text = "Intro\n\nA **bold** word";
+  const page = await openEditorPage(context, bundle, text);
+  const line = page.locator("#editor0 .cm-line", { hasText: "word" });
+  const box = await line.locator(".cm-md-strong").boundingBox();
+  if (box === null) throw new Error("the word is not drawn");
+  await page.mouse.move(box.x + 4, box.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 2, box.y + 8, { steps: 3 });
+  expect(await line.textContent()).toBe("A bold word");
+  await page.mouse.up();
+  await expect.poll(() => line.textContent()).toBe("A **bold** word");
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe("bold");
+
+  const phone = await openContext(browser, { viewport: { width: 390, height: 700 }, hasTouch: true, isMobile: true });
+  const touched = await openEditorPage(phone, bundle, text);
+  const tapped = touched.locator("#editor0 .cm-line", { hasText: "word" });
+  await tapped.locator(".cm-md-strong").tap();
+  await expect.poll(() => tapped.textContent()).toBe("A **bold** word");
+  await phone.close();
+});
+
 test("[WA34] HTML in a text stays text, and a link opens with Ctrl in a tab that cannot reach the app", async () => {
   const hostile = '<img src=x onerror="globalThis.hacked=1">';
   const text = `End\n\n${hostile} ![${hostile}](https://pictures.invalid/a.png)\n\n| ${hostile} |\n| - |\n| <br>${hostile} |\n\n[site](${editorOrigin}/other) [bad](javascript:globalThis.hacked=1)`;

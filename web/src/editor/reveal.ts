@@ -56,10 +56,11 @@ export function isRevealed(state: EditorState, from: number, to: number): boolea
 const focus = EditorView.focusChangeEffect.of((_, isFocusing) => (isFocusing || document.hasFocus() ? setFocused.of(isFocusing) : null));
 
 const drag = EditorView.domEventHandlers({
-  mousedown(event, view) {
-    if (event.button !== 0) return false;
+  pointerdown(event, view) {
+    // A finger selects through the browser. An update of the view before the browser reports the selection would undo it.
+    if (event.button !== 0 || event.pointerType !== "mouse") return false;
     const page = view.dom.ownerDocument;
-    const ends = ["mouseup", "dragend", "pointercancel"] as const;
+    const ends = ["pointerup", "dragend", "pointercancel"] as const;
     const release = () => {
       for (const end of ends) page.removeEventListener(end, release, true);
       if (view.dom.isConnected) view.dispatch({ effects: setDragging.of(false) });
