@@ -54,7 +54,7 @@ function paste(page: Page, data: Readonly<Record<string, string>>): Promise<void
   }, data);
 }
 
-test("[WA38] two editors come to the same text, and undo takes back only what was typed in the editor itself", async () => {
+test("[WA38] two editors come to the same text, and undo reverts only changes made in the same editor", async () => {
   const page = await openEditorPage(context, bundle, "First\r\n\r\nSecond");
   await putCursor(page, 0, "First");
   await page.keyboard.type(" by Ada");

@@ -67,7 +67,7 @@ test("[WA30] headings, lists and quotes replace each other's marks, and the same
   ]);
 });
 
-test("[WA30] code blocks, links, pictures, tables and rules are inserted with what is missing selected", () => {
+test("[WA30] code blocks, links, pictures, tables and rules are inserted, and the part to fill in is selected", () => {
   check([
     [toggleCodeBlock, "a‹›", "```\na‹›\n```"],
     [toggleCodeBlock, "```js\na‹›\n```", "a‹›"],

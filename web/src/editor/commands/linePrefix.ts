@@ -1,4 +1,4 @@
-/** Reads what is before the text of a line: marks of quotes, indentation, and the mark of a heading or a list item. */
+/** Reads the beginning of a line: marks of quotes, indentation, and the mark of a heading or a list item. */
 
 /** Quotes and indentation; `#` of a heading, or the mark of an item and its task box. */
 const shape = /^((?:[ \t]*>)*[ \t]*)(?:(#{1,6})(?:[ \t]+|$)|([-*+]|\d{1,9}[.)])(?:[ \t]+|$)(\[[ xX]\](?:[ \t]+|$))?)?/;

@@ -1,6 +1,6 @@
 /**
  * Reports the statistics and the outline of the text when the browser has time, some moments after a change. It also completes
- * the syntax tree of long texts, which is otherwise read only some way beyond what is visible.
+ * the syntax tree of long texts, which otherwise ends some way below the visible lines.
  */
 import { forceParsing, syntaxTreeAvailable } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";

@@ -66,7 +66,7 @@ function count(text: Text, hasTime: () => boolean): Count | undefined {
   return sum;
 }
 
-/** Returns undefined if the time was not enough. What was counted is remembered. */
+/** Returns undefined if the time was not enough. Finished pieces are remembered. */
 export function measureText(text: Text, hasTime: () => boolean = () => true): Statistics | undefined {
   const counted = count(text, hasTime);
   if (counted === undefined) return undefined;

@@ -81,7 +81,7 @@ function replaceBlocks(blocks: RangeSet<Block>, start: number, end: number, foun
 function update(value: Blocks, skipTo: number, transaction: Transaction): RangeSet<Block> {
   const { state, changes } = transaction;
   const tree = syntaxTree(state);
-  // What was front matter may be tables now, or the reverse.
+  // Tables may have become front matter, or the reverse.
   if (skipTo !== changes.mapPos(value.skipTo)) return RangeSet.of(scan(state, skipTo, 0).found);
   let blocks = value.blocks;
   let scannedTo = 0;

@@ -1,6 +1,6 @@
 /**
  * Decorates the visible text: sizes of headings, emphasis, links, lists, quotes and code, and hides the syntax of what the
- * selection does not touch. It reads the syntax tree of the visible lines only, whatever the length of the text.
+ * selection does not touch. It reads the syntax tree of the visible lines only.
  */
 import { syntaxTree } from "@codemirror/language";
 import { type EditorState, type Range, RangeSet } from "@codemirror/state";

@@ -95,7 +95,7 @@ test("[WA33] tables and pictures are replaced as blocks while the cursor is outs
   expect(blocksOf(focused("---\na: |\n  | a |\n| a |\n| - |\n---\n").field(blockField).decorations)).toEqual([]);
 });
 
-test("[WA35] after any edits the replaced blocks are those of a text that is opened afresh", () => {
+test("[WA35] after any edits the replaced blocks are those of a newly opened text", () => {
   const piece = fc.constantFrom(
     "| a | b |\n| - | - |\n| 1 | 2 |",
     "![p](https://a.example/b.png)",

@@ -1,4 +1,4 @@
-/** Draws a table while the cursor is outside of it. A click puts the cursor behind the text of the cell. */
+/** Draws a table in place of its source. A click puts the cursor behind the text of the cell. */
 import { type EditorView, WidgetType } from "@codemirror/view";
 import { element } from "../dom.ts";
 import { openLink } from "../links.ts";

@@ -50,7 +50,7 @@ export class TaskWidget extends WidgetType {
     // The cursor stays where it is.
     widget.addEventListener("mousedown", (event) => event.preventDefault());
     box.addEventListener("click", (event) => {
-      // The transaction draws the box anew.
+      // The transaction below replaces the widget, which shows the new state.
       event.preventDefault();
       const line = view.state.doc.lineAt(view.posAtDOM(widget));
       const marker = taskMarker.exec(line.text);

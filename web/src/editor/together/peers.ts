@@ -1,5 +1,5 @@
 /**
- * Shows the cursors and selections of the others, and tells them the own one.
+ * Shows the cursors and selections of the others, and publishes the own one.
  *
  * The positions are Yjs's relative positions in the field `cursor` of the presence states, as y-codemirror.next writes them, so
  * other editors understand them. Everything in a state but the server's fields of `user` comes from another client and is not
@@ -84,7 +84,7 @@ function draw(peers: readonly Peer[], fresh: ReadonlySet<number>, length: number
     const [from, to] = [Math.min(anchor, head, length), Math.min(Math.max(anchor, head), length)];
     if (to > from) decorations.push(Decoration.mark({ class: `cm-peer-selection cm-author-${colour}` }).range(from, to));
     const widget = new PeerCaret(name, colour, isAgent, fresh.has(client));
-    // Text that is typed at the cursor by somebody else may be the peer's own, so the cursor moves behind it.
+    // Text that arrives at a cursor is usually typed by its owner, so the cursor moves behind the text.
     decorations.push(Decoration.widget({ widget, side: 1 }).range(Math.min(head, length)));
   }
   return Decoration.set(decorations, true);

@@ -1,5 +1,5 @@
 /**
- * Connects the editor with a Y.Text: changes go both ways, and undo takes back only what was typed in this editor.
+ * Connects the editor with a Y.Text: changes go both ways, and undo reverts only changes made in this editor.
  *
  * The bindings are those of y-codemirror.next. Its remote cursors are not used; `peers.ts` draws them.
  */
