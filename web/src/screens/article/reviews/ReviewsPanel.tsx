@@ -44,11 +44,15 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
   });
 
   const isRead = open.data !== undefined;
-  // A link can lead to a review that is closed, and a click in the text to one that is open.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a review that is closed while it is selected does not change the list
+  const isActiveOpen = reviews.some(({ reviewId }) => reviewId === activeId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the address with which the page was opened can lead to a closed review
   useEffect(() => {
-    if (isRead && activeId !== undefined) setTab(reviews.some(({ reviewId }) => reviewId === activeId) ? "open" : "closed");
-  }, [isRead, activeId]);
+    if (isRead && activeId !== undefined && !isActiveOpen) setTab("closed");
+  }, [isRead]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each selection shows the review, also in the list of another choice
+  useEffect(() => {
+    if (isActiveOpen) setTab("open");
+  }, [activeId, isActiveOpen]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the selection belongs to one file
   useEffect(() => setDraft(undefined), [file]);
 

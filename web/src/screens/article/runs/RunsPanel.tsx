@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Run } from "../../../../../api/schema/run.ts";
 import { Avatar } from "../../../ui/avatar.tsx";
 import { Badge } from "../../../ui/badge.tsx";
@@ -13,13 +13,23 @@ import { useWorkflowTitle } from "../../runs/useSubject.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
 import type { ArticlePanel } from "../panel.ts";
 
+/** Events that occurred before the stream was open are missed, so a list with active runs is also read again by itself. */
+const renewMs = 5000;
+
 /** The runs that read and write this article, and the start of another one. */
 export function RunsPanel({ articleId, workspaceId, canWrite, onClose }: ArticlePanel) {
   const { list, runs } = useRuns(workspaceId, { articleId });
   const [isStarting, setIsStarting] = useState(false);
   useLiveRuns(workspaceId);
+  const isAnyActive = runs.some(isActive);
+  const { refetch } = list;
+  useEffect(() => {
+    if (!isAnyActive) return;
+    const timer = setInterval(() => void refetch(), renewMs);
+    return () => clearInterval(timer);
+  }, [isAnyActive, refetch]);
   const start = canWrite && (
-    <Button disabled={runs.some(isActive)} onClick={() => setIsStarting(true)}>
+    <Button disabled={isAnyActive} onClick={() => setIsStarting(true)}>
       Start a run
     </Button>
   );
