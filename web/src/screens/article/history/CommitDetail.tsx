@@ -85,7 +85,7 @@ export function CommitDetail({ commit, workspaceId, shownFile, canWrite }: Commi
           <div className="mb-2 flex min-h-8 items-center gap-2">
             <p className="grow text-xs text-muted">{toStatsText(diff.stats)}</p>
             {diff.hunks.length > 0 && (
-              <Button weight="quiet" onClick={() => setIsWide(true)}>
+              <Button weight="quiet" className="max-sm:hidden" onClick={() => setIsWide(true)}>
                 Side by side
               </Button>
             )}

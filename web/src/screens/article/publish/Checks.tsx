@@ -5,10 +5,11 @@ import { trpc } from "../../../app/data.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
+import { isOverText } from "../isOverText.ts";
 import type { ArticlePanel } from "../panel.ts";
 import { toLineStart } from "./lineStart.ts";
 
-interface ChecksProps extends Pick<ArticlePanel, "articleId" | "file" | "doc" | "editor"> {
+interface ChecksProps extends Pick<ArticlePanel, "articleId" | "file" | "doc" | "editor" | "onClose"> {
   /** Errors refuse the publication. */
   readonly isBlocking: boolean;
 }
@@ -27,13 +28,17 @@ function toSummary(findings: readonly GateFinding[]): string {
 }
 
 /** What the checks find in the newest text, errors first. Each finding leads to its line. */
-export function Checks({ articleId, file, doc, editor, isBlocking }: ChecksProps) {
+export function Checks({ articleId, file, doc, editor, onClose, isBlocking }: ChecksProps) {
   const { data, error } = useQuery(trpc.publicLinks.findings.queryOptions({ articleId }));
   const [showsAll, setShowsAll] = useState(false);
   const findings = data?.findings.toSorted((one, other) => Number(other.severity === "error") - Number(one.severity === "error")) ?? [];
   const shown = showsAll ? findings : findings.slice(0, fewFindings);
   // Lines are those of the public text.
   const canShow = file === "content.md" && editor !== undefined;
+  function show(line: number): void {
+    if (isOverText()) onClose();
+    editor?.goTo(toLineStart(doc.getText(file).toString(), line));
+  }
   return (
     <section aria-labelledby="publish-checks" className="border-b border-line p-4">
       <h3 id="publish-checks" className="text-sm font-medium">
@@ -61,7 +66,7 @@ export function Checks({ articleId, file, doc, editor, isBlocking }: ChecksProps
                 type="button"
                 disabled={!canShow}
                 title={canShow ? "Show in the text" : "Open the text to see this line"}
-                onClick={() => editor?.goTo(toLineStart(doc.getText(file).toString(), line))}
+                onClick={() => show(line)}
                 className="shrink-0 rounded-sm text-xs text-accent tabular-nums hover:underline disabled:text-muted disabled:no-underline"
               >
                 Line {line}

@@ -45,7 +45,7 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
       <ProblemLine error={refusal} />
     </div>
   );
-  const checked = { articleId, file, doc, editor };
+  const checked = { articleId, file, doc, editor, onClose };
 
   if (link === null) {
     return (

@@ -73,10 +73,17 @@ export function PublishedChanges({ link: { articleId, mode }, canWrite, isBusy, 
       )}
       {diff !== undefined && (
         <Dialog title="What readers do not see yet" lead={toStatsText(diff.stats)} isOpen={isOpen} isFull onClose={() => setIsOpen(false)}>
-          <div className="mb-3">
+          <div className="mb-3 max-sm:hidden">
             <Segments label="View" value={view} onChange={setView} options={views} />
           </div>
-          {view === "sides" ? <SideBySideDiff diff={diff} before="On the page" after="Newest text" /> : <InlineDiff diff={diff} />}
+          {view === "sides" && (
+            <div className="max-sm:hidden">
+              <SideBySideDiff diff={diff} before="On the page" after="Newest text" />
+            </div>
+          )}
+          <div className={view === "sides" ? "sm:hidden" : ""}>
+            <InlineDiff diff={diff} />
+          </div>
         </Dialog>
       )}
       {isChoosing && (

@@ -23,18 +23,19 @@ interface ReviewCardProps {
   readonly people: readonly string[];
   readonly canWrite: boolean;
   readonly isActive: boolean;
-  /** Selects the review and shows its place in the text. */
   readonly onSelect: () => void;
+  /** Selects the review and shows its place in the text. */
+  readonly onShow: () => void;
   /** The review was resolved, decided or deleted here. */
   readonly onDone: () => void;
 }
 
-function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardProps, "review" | "onSelect">) {
+function Quote({ review: { anchor, replacement }, onShow }: Pick<ReviewCardProps, "review" | "onShow">) {
   if (anchor === null) return null;
   return (
     <button
       type="button"
-      onClick={onSelect}
+      onClick={onShow}
       title="Show in the text"
       className="mt-1 mb-2 block w-full rounded-sm border-l-2 border-line-strong py-0.5 pl-2.5 text-left text-sm text-muted hover:bg-hover"
     >
@@ -50,7 +51,7 @@ function Quote({ review: { anchor, replacement }, onSelect }: Pick<ReviewCardPro
 
 const outcomes = { open: undefined, resolved: "Resolved", accepted: "Accepted", rejected: "Rejected" } as const;
 
-export function ReviewCard({ review, people, canWrite, isActive, onSelect, onDone }: ReviewCardProps) {
+export function ReviewCard({ review, people, canWrite, isActive, onSelect, onShow, onDone }: ReviewCardProps) {
   const { reviewId, kind, author, body, createdAt, replies, status, resolvedBy, resolvedAt } = review;
   const { username } = useMe();
   const { isAdmin } = useWorkspace();
@@ -92,7 +93,7 @@ export function ReviewCard({ review, people, canWrite, isActive, onSelect, onDon
           </Menu>
         )}
       </Byline>
-      <Quote review={review} onSelect={onSelect} />
+      <Quote review={review} onShow={onShow} />
       {open === "edit" ? (
         <TextForm
           label="Text of the review"

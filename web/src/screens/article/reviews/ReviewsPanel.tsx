@@ -10,6 +10,7 @@ import { noticeStore } from "../../../ui/notices.tsx";
 import { Empty } from "../../../ui/problem.tsx";
 import { articleFileNames } from "../articleFileNames.ts";
 import { PanelFrame, PanelState } from "../PanelFrame.tsx";
+import { isOverText } from "../isOverText.ts";
 import type { ArticlePanel } from "../panel.ts";
 import { useArticleEvents } from "../useArticleEvents.ts";
 import { Composer, type Draft } from "./Composer.tsx";
@@ -66,6 +67,7 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
 
   function show(review: Review): void {
     select(review);
+    if (isOverText()) onClose();
     const place = placed.find((one) => one.review.reviewId === review.reviewId)?.place;
     const range = place === undefined ? undefined : toRange(doc, place);
     if (range !== undefined) editor?.goTo(range.from);
@@ -76,7 +78,8 @@ export function ReviewsPanel({ articleId, workspaceId, file, doc, editor, canWri
       key={review.reviewId}
       {...{ review, people, canWrite }}
       isActive={review.reviewId === activeId}
-      onSelect={() => show(review)}
+      onSelect={() => (isOverText() ? select(review) : show(review))}
+      onShow={() => show(review)}
       onDone={() => {
         if (review.reviewId === activeId) select(undefined);
       }}
