@@ -9,7 +9,7 @@ export function TextDiff({ diff }: { readonly diff: ArticleDiff }) {
     <div className="overflow-x-auto rounded-md border border-line">
       {diff.hunks.map(({ fromLine, toLine, text = "" }) => (
         <section key={`${fromLine} ${toLine}`} className="border-b border-line last:border-0">
-          <p className="bg-side px-3 py-1 text-xs text-faint">From line {toLine}</p>
+          <p className="bg-side px-3 py-1 text-xs text-muted">From line {toLine}</p>
           <pre dir="auto" className="font-mono text-xs leading-5 whitespace-pre-wrap">
             {text
               .replace(/\n$/, "")

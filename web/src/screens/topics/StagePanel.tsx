@@ -78,6 +78,7 @@ export function StagePanel({ topic, stage, canWrite }: StagePanelProps) {
   const approval = topic.approvals?.[stage];
   return (
     <>
+      <h2 className="sr-only">{stage === "outline" ? "Outline" : "Draft"}</h2>
       <div className="mb-4 flex flex-wrap items-center gap-2 border-b border-line pb-3">
         {approval === undefined ? (
           <span className="text-sm text-muted">Not approved</span>

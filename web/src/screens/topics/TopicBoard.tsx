@@ -53,7 +53,7 @@ function TopicColumn({ workspaceId, filter, status, count, onCreate }: TopicColu
       <header className="flex h-10 shrink-0 items-center gap-2 px-3">
         <h2 className="text-sm font-semibold">{plural}</h2>
         {found !== undefined && (
-          <span className="text-xs text-faint">
+          <span className="text-xs text-muted">
             {numbers.format(found)}
             {filter.q !== undefined && list.hasNextPage && "+"}
           </span>
@@ -81,7 +81,7 @@ function TopicColumn({ workspaceId, filter, status, count, onCreate }: TopicColu
           ))}
         </div>
       ) : topics.length === 0 && !list.hasNextPage ? (
-        <p className="px-3 py-2 text-xs text-faint">{filter.q === undefined ? (hints[status] ?? "No ideas yet.") : "Nothing matches."}</p>
+        <p className="px-3 py-2 text-xs text-muted">{filter.q === undefined ? (hints[status] ?? "No ideas yet.") : "Nothing matches."}</p>
       ) : (
         <VirtualList
           label={plural}
