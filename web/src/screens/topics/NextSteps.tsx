@@ -1,8 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { z } from "zod";
 import type { ContentTopic } from "../../../../api/schema/topic.ts";
-import type { TopicTransitions } from "../../../../api/schema/topicOperations.ts";
 import { trpc } from "../../app/data.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
@@ -10,8 +8,6 @@ import { StartRunDialog } from "../runs/StartRunDialog.tsx";
 import { StepDialog } from "./StepDialog.tsx";
 import { findUsualStep, type TopicStep, topicSteps } from "./topicSteps.ts";
 import { topicStates } from "./topicWords.ts";
-
-export type Transitions = z.infer<typeof TopicTransitions>;
 
 export function useTransitions({ workspaceId, topicId }: Pick<ContentTopic, "workspaceId" | "topicId">) {
   return useQuery(trpc.topics.transitions.queryOptions({ workspaceId, topicId }));
