@@ -1,14 +1,14 @@
 /** Builds the web app into `dist/web`, which the server serves (docs/webApp.md). */
-import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { tailwind } from "./tailwind.ts";
 
 const root = import.meta.dirname;
 
 export default defineConfig({
   root,
   publicDir: "public",
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwind(`${root}/src`)],
   build: {
     outDir: "../dist/web",
     // `web/build.mjs` decides what of earlier builds stays.
