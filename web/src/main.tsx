@@ -4,8 +4,8 @@ import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./app/data.ts";
-import { router } from "./app/router.tsx";
 import { resumeSession } from "./session/session.ts";
+import { router } from "./shell/router.tsx";
 import "./theme.css";
 
 const place = document.getElementById("app");

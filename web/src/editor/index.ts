@@ -14,7 +14,8 @@ import { typing } from "./commands/typing.ts";
 import "./editor.css";
 import "./searchPanel.css";
 import "./together/together.css";
-import { markdownLanguage } from "./language.ts";
+import { markdownLanguage } from "./core/language.ts";
+import { reveal, type TextRange } from "./core/reveal.ts";
 import { openLinks } from "./openLinks.ts";
 import type { Heading } from "./overview/outline.ts";
 import { overview } from "./overview/overview.ts";
@@ -23,7 +24,6 @@ import { pasting } from "./paste/paste.ts";
 import { blockField } from "./preview/blocks.ts";
 import { enterBlocks } from "./preview/enterBlocks.ts";
 import { inlinePreview } from "./preview/inline.ts";
-import { reveal, type TextRange } from "./reveal.ts";
 import { searchPanel } from "./searchPanel.ts";
 import { type BlameSpan, blame } from "./together/blame.ts";
 import { type Mark, markRange, marks, setMarks } from "./together/marks.ts";
@@ -31,9 +31,9 @@ import { peers } from "./together/peers.ts";
 import { createSync } from "./together/sync.ts";
 
 export type { CommandName } from "./commands/commands.ts";
+export type { TextRange } from "./core/reveal.ts";
 export type { Heading } from "./overview/outline.ts";
 export type { Statistics } from "./overview/statistics.ts";
-export type { TextRange } from "./reveal.ts";
 export type { BlameSpan } from "./together/blame.ts";
 export type { Mark } from "./together/marks.ts";
 

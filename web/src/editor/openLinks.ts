@@ -1,6 +1,6 @@
 /** Opens links: with Ctrl or ⌘ and a click, and for readers with a click. */
 import { EditorView } from "@codemirror/view";
-import { openLink } from "./links.ts";
+import { openLink } from "./core/links.ts";
 
 export const openLinks = EditorView.domEventHandlers({
   mousedown(event, view) {

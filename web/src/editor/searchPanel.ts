@@ -11,7 +11,7 @@ import {
   setSearchQuery,
 } from "@codemirror/search";
 import { type Command, EditorView, type Panel, runScopeHandlers, type ViewUpdate } from "@codemirror/view";
-import { element, icon } from "./dom.ts";
+import { element, icon } from "./core/dom.ts";
 
 /** More matches are not counted. */
 const maxCounted = 1000;

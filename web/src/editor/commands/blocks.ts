@@ -1,7 +1,7 @@
 /** Commands for headings, lists, quotes, code blocks, tables and rules. */
 import { syntaxTree } from "@codemirror/language";
 import type { ChangeSpec, EditorState, Line, StateCommand } from "@codemirror/state";
-import { enclosing } from "../language.ts";
+import { enclosing } from "../core/language.ts";
 import { readPrefix } from "./linePrefix.ts";
 
 /** Returns the lines of all selections. */

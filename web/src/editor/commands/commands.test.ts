@@ -1,8 +1,8 @@
 /** Tests the commands of the toolbar and of the keyboard on states without a page. */
 import { EditorState, type StateCommand } from "@codemirror/state";
 import { expect, test } from "vitest";
+import { run, stateOf } from "../core/testState.ts";
 import { linkSelection } from "../paste/paste.ts";
-import { run, stateOf } from "../testState.ts";
 import { insertRule, insertTable, toggleCodeBlock, toggleHeading, toggleList, toggleQuote, toggleTask } from "./blocks.ts";
 import { isActive } from "./commands.ts";
 import { insertImage, toggleInline, toggleLink } from "./inline.ts";

@@ -4,7 +4,7 @@ import { openSearchPanel, searchPanelOpen } from "@codemirror/search";
 import type { EditorState } from "@codemirror/state";
 import type { Command } from "@codemirror/view";
 import { yUndoManagerKeymap } from "y-codemirror.next";
-import { enclosing } from "../language.ts";
+import { enclosing } from "../core/language.ts";
 import { insertRule, insertTable, toggleCodeBlock, toggleHeading, toggleList, toggleQuote } from "./blocks.ts";
 import { type InlineStyle, inlineStyles, insertImage, toggleInline, toggleLink } from "./inline.ts";
 import { readPrefix } from "./linePrefix.ts";

@@ -8,8 +8,8 @@ import {
   type StateCommand,
   type TransactionSpec,
 } from "@codemirror/state";
-import { enclosing, type SyntaxNode } from "../language.ts";
-import type { TextRange } from "../reveal.ts";
+import { enclosing, type SyntaxNode } from "../core/language.ts";
+import type { TextRange } from "../core/reveal.ts";
 import { contentStart } from "./linePrefix.ts";
 
 export const inlineStyles = {

@@ -1,7 +1,7 @@
 /** Commands for list items: the keys Tab and Shift-Tab, which nest an item below the one before it or take it out again. */
 import { syntaxTree } from "@codemirror/language";
 import type { ChangeSpec, EditorState, StateCommand } from "@codemirror/state";
-import { enclosing, type SyntaxNode } from "../language.ts";
+import { enclosing, type SyntaxNode } from "../core/language.ts";
 
 function itemAt(state: EditorState): SyntaxNode | undefined {
   const { head } = state.selection.main;

@@ -1,7 +1,7 @@
 /** Lists the headings of a text. */
 import { syntaxTree } from "@codemirror/language";
 import type { EditorState } from "@codemirror/state";
-import { frontMatterEnd, headingLevel, shownText } from "../language.ts";
+import { frontMatterEnd, headingLevel, shownText } from "../core/language.ts";
 
 export interface Heading {
   /** From 1 to 6. */

@@ -1,7 +1,7 @@
 /** Tests the figures and the outline of a text. */
 import { Text } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { stateOf } from "../testState.ts";
+import { stateOf } from "../core/testState.ts";
 import { readOutline } from "./outline.ts";
 import { measureText } from "./statistics.ts";
 

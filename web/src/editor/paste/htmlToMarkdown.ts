@@ -4,7 +4,7 @@
  * The HTML is parsed into a document that is never shown: no script of it runs and no picture is loaded. Everything that is
  * not in the list above becomes its text.
  */
-import { imageAddress, linkAddress } from "../links.ts";
+import { imageAddress, linkAddress } from "../core/links.ts";
 
 const skipped: ReadonlySet<string> = new Set([
   "SCRIPT",

@@ -2,8 +2,8 @@
 import { syntaxTree } from "@codemirror/language";
 import type { EditorState, Extension, StateCommand } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
-import { enclosing } from "../language.ts";
-import { linkAddress } from "../links.ts";
+import { enclosing } from "../core/language.ts";
+import { linkAddress } from "../core/links.ts";
 import { hasFormatting, htmlToMarkdown } from "./htmlToMarkdown.ts";
 
 /** Longer HTML, in characters, is pasted as plain text. */

@@ -8,9 +8,9 @@
 import { syntaxTree } from "@codemirror/language";
 import { type EditorState, type Range, RangeSet, RangeValue, StateField, type Transaction } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
-import { frontMatterEnd, type SyntaxNode, shownText, type Tree } from "../language.ts";
-import { imageAddress } from "../links.ts";
-import { isRevealed, revealField } from "../reveal.ts";
+import { frontMatterEnd, type SyntaxNode, shownText, type Tree } from "../core/language.ts";
+import { imageAddress } from "../core/links.ts";
+import { isRevealed, revealField } from "../core/reveal.ts";
 import { ImageWidget, type Picture } from "./imageWidget.ts";
 import { TableWidget } from "./tableWidget.ts";
 

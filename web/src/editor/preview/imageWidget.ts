@@ -1,6 +1,6 @@
 /** Draws a picture from its address, with the alternative text as its caption. A picture that cannot be loaded says so. */
 import { type EditorView, WidgetType } from "@codemirror/view";
-import { element } from "../dom.ts";
+import { element } from "../core/dom.ts";
 
 /** Height in pixels of a picture that was never drawn. */
 const unknownHeight = 280;

@@ -5,9 +5,9 @@
 import { syntaxTree } from "@codemirror/language";
 import { type EditorState, type Range, RangeSet } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
-import { frontMatterEnd, headingLevel, type SyntaxNode } from "../language.ts";
-import { linkAddress } from "../links.ts";
-import { isRevealed, revealField, type TextRange } from "../reveal.ts";
+import { frontMatterEnd, headingLevel, type SyntaxNode } from "../core/language.ts";
+import { linkAddress } from "../core/links.ts";
+import { isRevealed, revealField, type TextRange } from "../core/reveal.ts";
 import { imageOf, readPicture } from "./blocks.ts";
 import { ImageWidget } from "./imageWidget.ts";
 import { hideListSyntax, ListLines } from "./lists.ts";

@@ -4,8 +4,8 @@
  */
 import type { EditorState, Range } from "@codemirror/state";
 import { Decoration } from "@codemirror/view";
-import type { SyntaxNode } from "../language.ts";
-import { isRevealed, type TextRange } from "../reveal.ts";
+import type { SyntaxNode } from "../core/language.ts";
+import { isRevealed, type TextRange } from "../core/reveal.ts";
 import { MarkerWidget, TaskWidget } from "./widgets.ts";
 
 /** Deeper items are drawn at this depth. */

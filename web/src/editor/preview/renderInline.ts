@@ -1,7 +1,7 @@
 /** Draws inline Markdown, such as a cell of a table, as elements. HTML in the source is drawn as text, except line breaks. */
-import { element } from "../dom.ts";
-import { type SyntaxNode, syntaxMarks } from "../language.ts";
-import { linkAddress } from "../links.ts";
+import { element } from "../core/dom.ts";
+import { type SyntaxNode, syntaxMarks } from "../core/language.ts";
+import { linkAddress } from "../core/links.ts";
 
 const wrappers: Readonly<Record<string, "em" | "strong" | "del" | "code">> = {
   Emphasis: "em",

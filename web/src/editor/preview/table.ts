@@ -1,5 +1,5 @@
 /** Reads the source of a table: its columns, and where in the source each cell is. */
-import { markdownParser, type SyntaxNode } from "../language.ts";
+import { markdownParser, type SyntaxNode } from "../core/language.ts";
 
 export type Alignment = "left" | "right" | "center" | undefined;
 

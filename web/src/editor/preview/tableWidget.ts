@@ -1,7 +1,7 @@
 /** Draws a table in place of its source. A click puts the cursor behind the text of the cell. */
 import { type EditorView, WidgetType } from "@codemirror/view";
-import { element } from "../dom.ts";
-import { openLink } from "../links.ts";
+import { element } from "../core/dom.ts";
+import { openLink } from "../core/links.ts";
 import { renderInline } from "./renderInline.ts";
 import { type Cell, parseTable } from "./table.ts";
 

@@ -1,6 +1,6 @@
 /** The small widgets of the preview, which stand for the beginning of a list item: bullets, numbers and task boxes. */
 import { type EditorView, WidgetType } from "@codemirror/view";
-import { element } from "../dom.ts";
+import { element } from "../core/dom.ts";
 
 /** A bullet or a number. */
 export class MarkerWidget extends WidgetType {

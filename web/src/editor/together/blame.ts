@@ -1,7 +1,7 @@
 /** Shows beside the text who wrote which lines: a coloured bar for each line, and the label at the first line of each span. */
 import { type EditorState, type Extension, type Range, RangeSet, StateField, type Text } from "@codemirror/state";
 import { GutterMarker, gutter } from "@codemirror/view";
-import { element } from "../dom.ts";
+import { element } from "../core/dom.ts";
 
 export interface BlameSpan {
   /** Lines count from 1. Both belong to the span. */

@@ -1,7 +1,7 @@
 /** Highlights of comments and suggestions. They move with the text until the app gives new ones. */
 import { type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
-import type { TextRange } from "../reveal.ts";
+import type { TextRange } from "../core/reveal.ts";
 
 export interface Mark {
   readonly id: string;

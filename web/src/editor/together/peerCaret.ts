@@ -1,6 +1,6 @@
 /** Draws the cursor of another person or of an agent, with a flag that has the name. Agents have an icon, and their flag stays. */
 import { type EditorView, WidgetType } from "@codemirror/view";
-import { element, icon } from "../dom.ts";
+import { element, icon } from "../core/dom.ts";
 
 const agentIcon = "M3 6h10v7H3ZM8 6V3.2M8 2.4h.01M6 9h.01M10 9h.01M1.4 8.6v2m13.2-2v2";
 

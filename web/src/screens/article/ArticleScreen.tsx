@@ -16,7 +16,7 @@ import { FileTabs } from "./FileTabs.tsx";
 import { OutlinePanel } from "./OutlinePanel.tsx";
 import { PagePreview } from "./PagePreview.tsx";
 import { PresentPeople } from "./PresentPeople.tsx";
-import type { ArticlePanel } from "./panel.ts";
+import type { ArticlePanel } from "./panel/panel.ts";
 import { SaveProblem, SaveState } from "./SaveState.tsx";
 import { TextFooter } from "./TextFooter.tsx";
 import { TitleField } from "./TitleField.tsx";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import icon from "../../icon.svg";
+import icon from "../../ui/icon.svg";
 
 interface EntryPageProps {
   readonly title: string;

@@ -4,8 +4,8 @@ import type { Commit } from "../../../../../api/schema/article.ts";
 import { client, trpc } from "../../../app/data.ts";
 import { colourOf } from "../../../ui/avatar.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
-import type { ArticlePanel } from "../panel.ts";
-import { readAll } from "../readAll.ts";
+import type { ArticlePanel } from "../panel/panel.ts";
+import { readAll } from "../panel/readAll.ts";
 import { toLineSpans, toLiveSpans, toShares } from "./blame.ts";
 
 interface BlameProps extends Pick<ArticlePanel, "articleId" | "file" | "doc" | "editor"> {

@@ -4,7 +4,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Question } from "../../../ui/dialog.tsx";
 import { ChevronDownIcon, HistoryIcon } from "../../../ui/icons.tsx";
 import { Menu, MenuItem } from "../../../ui/menu.tsx";
-import { articleFileNames } from "../articleFileNames.ts";
+import { articleFileNames } from "../panel/articleFileNames.ts";
 import { SectionDialog } from "./SectionDialog.tsx";
 import { useRestore } from "./useHistory.ts";
 

@@ -5,8 +5,8 @@ import { trpc } from "../../../app/data.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ProblemLine } from "../../../ui/problem.tsx";
-import { isOverText } from "../isOverText.ts";
-import type { ArticlePanel } from "../panel.ts";
+import { isOverText } from "../panel/isOverText.ts";
+import type { ArticlePanel } from "../panel/panel.ts";
 import { toLineStart } from "./lineStart.ts";
 
 interface ChecksProps extends Pick<ArticlePanel, "articleId" | "file" | "doc" | "editor" | "onClose"> {

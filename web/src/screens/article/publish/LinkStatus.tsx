@@ -5,7 +5,7 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Button, IconButton } from "../../../ui/button.tsx";
 import { CopyIcon, ExternalIcon } from "../../../ui/icons.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { copyText } from "../copyText.ts";
+import { copyText } from "../panel/copyText.ts";
 import { refreshLink } from "./usePublicLink.ts";
 
 const states = {

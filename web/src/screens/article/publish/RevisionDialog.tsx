@@ -6,7 +6,7 @@ import { Empty } from "../../../ui/problem.tsx";
 import { CommitRow } from "../history/CommitRow.tsx";
 import { toTitle } from "../history/commitTexts.ts";
 import { useCommits } from "../history/useHistory.ts";
-import { PanelState } from "../PanelFrame.tsx";
+import { PanelState } from "../panel/PanelFrame.tsx";
 
 interface RevisionDialogProps {
   readonly articleId: string;

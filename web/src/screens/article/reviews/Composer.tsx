@@ -5,7 +5,7 @@ import type { Review, ReviewKind } from "../../../../../api/schema/review.ts";
 import { ApiError } from "../../../../../client/index.ts";
 import { client } from "../../../app/data.ts";
 import { TextArea } from "../../../ui/prose.tsx";
-import { articleFileNames } from "../articleFileNames.ts";
+import { articleFileNames } from "../panel/articleFileNames.ts";
 import { type Place, toAnchor, toRange } from "./places.ts";
 import { TextForm } from "./TextForm.tsx";
 import { useChange } from "./useChange.ts";

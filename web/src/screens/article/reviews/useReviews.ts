@@ -4,7 +4,7 @@ import type * as Y from "yjs";
 import type { ArticleFile } from "../../../../../api/schema/article.ts";
 import type { Review } from "../../../../../api/schema/review.ts";
 import { client, pageOptions, trpc } from "../../../app/data.ts";
-import { pageSize, readAll } from "../readAll.ts";
+import { pageSize, readAll } from "../panel/readAll.ts";
 import { findAnchor, type Place, toPlace } from "./places.ts";
 
 /** All open reviews of the article, newest first. */

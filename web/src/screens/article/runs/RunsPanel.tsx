@@ -10,8 +10,8 @@ import { isActive, runStates, toCost, toWords } from "../../runs/runWords.ts";
 import { StartRunDialog } from "../../runs/StartRunDialog.tsx";
 import { useLiveRuns, useRuns } from "../../runs/useRuns.ts";
 import { useWorkflowTitle } from "../../runs/useSubject.ts";
-import { PanelFrame, PanelState } from "../PanelFrame.tsx";
-import type { ArticlePanel } from "../panel.ts";
+import { PanelFrame, PanelState } from "../panel/PanelFrame.tsx";
+import type { ArticlePanel } from "../panel/panel.ts";
 
 /** Events that occurred before the stream was open are missed, so a list with active runs is also read again by itself. */
 const renewMs = 5000;

@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { client, trpc } from "../app/data.ts";
+import { type FolderNode, toTree, useFolders } from "../app/folders.ts";
+import { useWorkspace } from "../app/useWorkspace.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Question } from "../ui/dialog.tsx";
 import { ChevronRightIcon, FolderIcon, MoreIcon, PlusIcon } from "../ui/icons.tsx";
 import { Menu, MenuItem, MenuLine } from "../ui/menu.tsx";
 import { noticeStore } from "../ui/notices.tsx";
-import { client, trpc } from "./data.ts";
 import { FolderDialog } from "./FolderDialog.tsx";
-import { type FolderNode, toTree, useFolders } from "./folders.ts";
-import { useWorkspace } from "./useWorkspace.ts";
 
 type Editing = { readonly kind: "new"; readonly parentFolderId: string | null } | { readonly kind: "change"; readonly folder: FolderNode };
 

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
-import { type ArticleEvent, followArticle, type StreamReset } from "../../../../client/index.ts";
-import { api } from "../../session/session.ts";
+import { type ArticleEvent, followArticle, type StreamReset } from "../../../../../client/index.ts";
+import { api } from "../../../session/session.ts";
 
 /**
  * Calls the listener for each event of the article while the tab is visible. A tab in the background has no stream, because

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { trpc } from "../app/data.ts";
 import { Button } from "../ui/button.tsx";
 import { faultsOf, restOf, TextField } from "../ui/form.tsx";
 import { ProblemLine } from "../ui/problem.tsx";
-import { trpc } from "./data.ts";
 
 /** Creates a workspace and opens it. */
 export function WorkspaceForm({ onCreated }: { readonly onCreated?: () => void }) {

@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { Dialog } from "radix-ui";
 import { type KeyboardEvent, type ReactNode, useDeferredValue, useId, useState } from "react";
 import type { SearchHit } from "../../../api/schema/search.ts";
+import { toKeyNames, useAllActions } from "../app/actions.ts";
+import { trpc } from "../app/data.ts";
+import { useWorkspace } from "../app/useWorkspace.ts";
 import { ArticleIcon, CommentIcon, SearchIcon, TopicIcon } from "../ui/icons.tsx";
-import { toKeyNames, useAllActions } from "./actions.ts";
-import { trpc } from "./data.ts";
 import { splitSnippet } from "./snippet.ts";
-import { useWorkspace } from "./useWorkspace.ts";
 
 interface Entry {
   readonly key: string;

@@ -1,6 +1,6 @@
 import type * as Y from "yjs";
-import type { ArticleFile } from "../../../../api/schema/article.ts";
-import type { Editor } from "../../editor/index.ts";
+import type { ArticleFile } from "../../../../../api/schema/article.ts";
+import type { Editor } from "../../../editor/index.ts";
 
 /** What a side panel of the article screen receives. */
 export interface ArticlePanel {

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Folder } from "../../../api/schema/folder.ts";
+import { client, trpc } from "../app/data.ts";
+import { toOptions, toTree } from "../app/folders.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { controlClass, Field, faultsOf, restOf, TextField } from "../ui/form.tsx";
 import { ProblemLine } from "../ui/problem.tsx";
-import { client, trpc } from "./data.ts";
-import { toOptions, toTree } from "./folders.ts";
 
 interface FolderDialogProps {
   readonly workspaceId: string;

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
+import { trpc } from "../app/data.ts";
 import { ProblemView } from "../ui/problem.tsx";
-import { trpc } from "./data.ts";
 import { FirstWorkspace } from "./FirstWorkspace.tsx";
 import { lastWorkspaceId } from "./lastWorkspace.ts";
 

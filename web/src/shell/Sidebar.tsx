@@ -2,18 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useSelector } from "@xstate/react";
 import { useState } from "react";
+import { toKeyNames } from "../app/actions.ts";
+import { trpc } from "../app/data.ts";
+import { type Theme, themeStore } from "../app/theme.ts";
+import { useMe } from "../app/useMe.ts";
+import { useWorkspace } from "../app/useWorkspace.ts";
 import { signOut } from "../session/session.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { ActivityIcon, ArticleIcon, ChevronDownIcon, PlusIcon, RunIcon, SearchIcon, SettingsIcon, TopicIcon } from "../ui/icons.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from "../ui/menu.tsx";
 import { noticeStore } from "../ui/notices.tsx";
-import { toKeyNames } from "./actions.ts";
-import { trpc } from "./data.ts";
 import { FolderTree } from "./FolderTree.tsx";
 import { NewWorkspaceDialog } from "./NewWorkspaceDialog.tsx";
-import { type Theme, themeStore } from "./theme.ts";
-import { useMe } from "./useMe.ts";
-import { useWorkspace } from "./useWorkspace.ts";
 
 const places = [
   { to: "/w/$workspaceId/articles", name: "Articles", icon: <ArticleIcon /> },

@@ -1,5 +1,5 @@
+import { toKeyNames, useAllActions } from "../app/actions.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { toKeyNames, useAllActions } from "./actions.ts";
 
 /** All shortcuts that work at this moment, by group. */
 export function HelpSheet({ onClose }: { readonly onClose: () => void }) {

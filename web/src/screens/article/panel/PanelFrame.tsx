@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
-import { IconButton } from "../../ui/button.tsx";
-import { CloseIcon } from "../../ui/icons.tsx";
-import { type Failure, ProblemView } from "../../ui/problem.tsx";
+import { IconButton } from "../../../ui/button.tsx";
+import { CloseIcon } from "../../../ui/icons.tsx";
+import { type Failure, ProblemView } from "../../../ui/problem.tsx";
 
 interface PanelFrameProps {
   readonly title: string;

@@ -1,4 +1,4 @@
-import { noticeStore } from "../../ui/notices.tsx";
+import { noticeStore } from "../../../ui/notices.tsx";
 
 /** Copies the text, and says so. Browsers allow it on HTTPS and localhost only. */
 export async function copyText(text: string, what: string): Promise<void> {
