@@ -197,7 +197,7 @@ test("[WA65] an article is made public, frozen, updated and unpublished, and its
   await typeAtEnd(page, "And string.");
   await page.getByText("Saved", { exact: true }).waitFor();
   await panel.getByRole("button", { name: "Show", exact: true }).click();
-  await page.getByRole("dialog").locator("ins", { hasText: "And string." }).waitFor();
+  await page.getByRole("dialog").getByRole("table").locator("ins", { hasText: "And string." }).waitFor();
   await page.keyboard.press("Escape");
   expect(await readPage()).toBe("They need wind.\n");
   await panel.getByRole("button", { name: "Update the Snapshot" }).click();
