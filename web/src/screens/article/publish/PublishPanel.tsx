@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { PublicLinkMode } from "../../../../../api/schema/article.ts";
 import { client, trpc } from "../../../app/data.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Question } from "../../../ui/dialog.tsx";
@@ -22,6 +23,8 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
   const { data: link, error, refetch } = usePublicLink(articleId);
   const change = useLinkChange(articleId);
   const [isAsking, setIsAsking] = useState(false);
+  /** The mode that was chosen, until the answer comes. */
+  const [wantedMode, setWantedMode] = useState<PublicLinkMode>();
   const queryClient = useQueryClient();
   useArticleEvents(articleId, (event) => {
     if (event !== undefined && /^(presence|review)\./.test(event.event)) return;
@@ -37,7 +40,7 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
       </PanelFrame>
     );
   }
-  const { isPending: isBusy, variables } = change;
+  const { isPending: isBusy } = change;
   const send = (wanted: LinkChange) => change.mutate(wanted);
   const refusal = restOf(change.error, ["slug", "expiresAt", "gate"]);
   const result = refusal !== undefined && (
@@ -61,8 +64,6 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
       </PanelFrame>
     );
   }
-  // The mode that was chosen is shown until the answer comes.
-  const wantedMode = isBusy && variables?.type === "change" ? variables.settings.mode : undefined;
   return (
     <PanelFrame title="Publishing" onClose={onClose}>
       {result}
@@ -75,7 +76,10 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
             <ModeField
               mode={wantedMode ?? link.mode}
               isDisabled={isBusy}
-              onChange={(mode) => send({ type: "change", settings: { mode } })}
+              onChange={(mode) => {
+                setWantedMode(mode);
+                change.mutate({ type: "change", settings: { mode } }, { onSettled: () => setWantedMode(undefined) });
+              }}
             />
             <p className="mt-2 text-xs text-muted">After a switch the page shows the newest text. Its address stays.</p>
           </section>
