@@ -19,7 +19,7 @@ interface TopicBoardProps {
 /** A column for each state of a topic that is not archived. */
 export function TopicBoard({ workspaceId, filter, counts, onCreate }: TopicBoardProps) {
   return (
-    <div className="flex h-full snap-x gap-3 overflow-x-auto px-3 py-3 md:px-5">
+    <div className="flex h-full snap-x scroll-px-3 gap-3 overflow-x-auto px-3 py-3 md:scroll-px-5 md:px-5">
       {activeStatuses.map((status) => (
         <TopicColumn key={status} {...{ workspaceId, filter, status, onCreate }} count={counts?.[status]} />
       ))}
