@@ -83,7 +83,7 @@ async function takePictures(browser: Browser, { url, operator }: RunningServer, 
   for (const { name, path, prepare } of screensOf(sample)) {
     await page.goto(url + (path.startsWith("/") ? path : `/w/${sample.workspaceId}/${path}`));
     await page.getByRole("heading").first().waitFor();
-    await page.waitForLoadState("networkidle").catch(() => undefined);
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
     await prepare?.(page);
     await save(page, `${name}-${look.name}`);
