@@ -16,8 +16,14 @@ import { median, type Row } from "./row.ts";
  */
 const firstConnections = 1000;
 export const idleConnections = 4000;
-/** A server drops what belongs to joining, and its runtime collects it, up to half a minute later. */
-const settleMs = 30_000;
+/**
+ * A server drops what belongs to joining, and its runtime collects it, up to a minute later. A sample that is taken before
+ * is wrong by the garbage of tens of megabytes.
+ */
+const sampleMs = 5000;
+const steadySamples = 8;
+const steadyMB = 1;
+const mostSamples = 60;
 const startedMs = 8000;
 const watchMs = 10_000;
 const MB = 1e6;
@@ -27,17 +33,31 @@ async function touch(server: BenchServer): Promise<void> {
   await drive(server, { rooms: 20, clients: 2, typists: 2 }, { updates: 5, everyMs: 0 });
 }
 
+/** Waits until the memory has been steady for 40 seconds. */
+async function settledMemory(pids: readonly number[]): Promise<ReturnType<typeof memoryUse>> {
+  const anonymous: number[] = [];
+  for (let sample = 0; sample < mostSamples; sample += 1) {
+    await pause(sampleMs);
+    anonymous.push(memoryUse(pids).anonymous);
+    const last = anonymous.slice(-steadySamples);
+    if (last.length === steadySamples && Math.max(...last) - Math.min(...last) < steadyMB * MB) break;
+  }
+  return memoryUse(pids);
+}
+
 /** Memory that idle connections take, spread over so many documents. */
-export async function megabytesPerThousand(server: BenchServer, rooms: number, tell: (line: string) => void): Promise<number> {
+export async function megabytesPerThousand(
+  server: BenchServer,
+  rooms: number,
+  tell: (line: string) => void,
+  connections = idleConnections,
+): Promise<number> {
   const names = await server.makeRooms(rooms);
   await server.restart();
   await touch(server);
-  const [first, all] = await holdIdle(server, names, [firstConnections, idleConnections], async () => {
-    await pause(settleMs);
-    return memoryUse(server.pids);
-  });
+  const [first, all] = await holdIdle(server, names, [firstConnections, connections], () => settledMemory(server.pids));
   const slope = (sort: "resident" | "anonymous" | "mapped") =>
-    ((all?.[sort] ?? 0) - (first?.[sort] ?? 0)) / MB / ((idleConnections - firstConnections) / 1000);
+    ((all?.[sort] ?? 0) - (first?.[sort] ?? 0)) / MB / ((connections - firstConnections) / 1000);
   tell(`P4: ${server.name} ${slope("anonymous").toFixed(2)} MB anonymous and ${slope("mapped").toFixed(2)} MB of mapped files per 1,000`);
   return slope("resident");
 }
