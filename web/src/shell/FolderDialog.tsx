@@ -4,6 +4,7 @@ import type { Folder } from "../../../api/schema/folder.ts";
 import { client, trpc } from "../app/data.ts";
 import { toOptions, toTree } from "../app/folders.ts";
 import { Button } from "../ui/button.tsx";
+import { Check } from "../ui/check.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { controlClass, Field, faultsOf, restOf, TextField } from "../ui/form.tsx";
 import { ProblemLine } from "../ui/problem.tsx";
@@ -82,15 +83,15 @@ export function FolderDialog({ workspaceId, folder, parentFolderId, folders, onC
             </select>
           )}
         </Field>
-        <Check label="Content project: topics belong to this folder" isChecked={isProject} onChange={setIsProject} />
+        <Check label="Content project: topics belong to this folder" isOn={isProject} onChange={setIsProject} />
         {isProject && (
           <div className="ml-6">
             <Check
               label="A person approves each outline before its draft is written"
-              isChecked={approvesOutline}
+              isOn={approvesOutline}
               onChange={setApprovesOutline}
             />
-            <Check label="A person approves each draft" isChecked={approvesDraft} onChange={setApprovesDraft} />
+            <Check label="A person approves each draft" isOn={approvesDraft} onChange={setApprovesDraft} />
           </div>
         )}
         <div className="mt-5 flex justify-end gap-2">
@@ -101,20 +102,5 @@ export function FolderDialog({ workspaceId, folder, parentFolderId, folders, onC
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface CheckProps {
-  readonly label: string;
-  readonly isChecked: boolean;
-  readonly onChange: (isChecked: boolean) => void;
-}
-
-function Check({ label, isChecked, onChange }: CheckProps) {
-  return (
-    <label className="mb-2 flex items-start gap-2 text-sm">
-      <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.target.checked)} className="mt-1 accent-(--accent)" />
-      {label}
-    </label>
   );
 }

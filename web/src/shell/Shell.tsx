@@ -3,13 +3,13 @@ import { useSelector } from "@xstate/react";
 import { Dialog } from "radix-ui";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { type Action, useActions, useShortcuts } from "../app/actions.ts";
+import { ConnectionBar } from "../app/ConnectionBar.tsx";
 import { drawerStore } from "../app/drawer.ts";
 import { themeStore } from "../app/theme.ts";
 import { useWorkspace } from "../app/useWorkspace.ts";
 import { signOut } from "../session/session.ts";
 import { noticeStore } from "../ui/notices.tsx";
 import { ProblemView } from "../ui/problem.tsx";
-import { ConnectionBar } from "../app/ConnectionBar.tsx";
 import { rememberWorkspace } from "./lastWorkspace.ts";
 import { Sidebar } from "./Sidebar.tsx";
 
