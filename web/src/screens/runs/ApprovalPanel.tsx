@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../../../client/index.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Segments } from "../../ui/filters.tsx";
 import { ProblemLine } from "../../ui/problem.tsx";
+import { ScrollRegion } from "../../ui/scrollRegion.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ArtifactView } from "./ArtifactView.tsx";
 import { findChange, useChange } from "./artifacts.ts";
@@ -87,7 +88,7 @@ export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanel
             </Link>
           )}
         </div>
-        <div className="max-h-[60vh] overflow-auto">
+        <ScrollRegion label="What is to be approved" className="max-h-[60vh]">
           {view === "changes" ? (
             error !== null ? (
               <ProblemLine error={error} />
@@ -101,7 +102,7 @@ export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanel
           ) : (
             <ArtifactView runId={run.runId} artifactKey={artifactKey} />
           )}
-        </div>
+        </ScrollRegion>
       </div>
       {decision !== undefined && <DecideDialog approval={approval} decision={decision} onClose={() => setDecision(undefined)} />}
     </section>

@@ -1,6 +1,7 @@
 import { Fragment, useId, useMemo } from "react";
 import type { RunStatus } from "../../../../api/schema/run.ts";
 import type { Tone } from "../../ui/badge.tsx";
+import { ScrollRegion } from "../../ui/scrollRegion.tsx";
 import { drawing, type Move, places, type RunState, readMoves, toBox, toPath } from "./machineGraph.ts";
 import { runStates } from "./runWords.ts";
 
@@ -51,7 +52,7 @@ export function RunMachine({ status }: { readonly status: RunStatus }) {
   const isOpposed = ({ from, to }: Move) => moves.some((other) => other.from === to && other.to === from);
   return (
     <figure>
-      <div className="overflow-x-auto">
+      <ScrollRegion label="Drawing of the states">
         <svg
           role="img"
           aria-label={`State of the run: ${stateNames[status]}`}
@@ -120,7 +121,7 @@ export function RunMachine({ status }: { readonly status: RunStatus }) {
             );
           })}
         </svg>
-      </div>
+      </ScrollRegion>
       <figcaption className="mt-3 text-xs text-muted">
         {next.length === 0 ? (
           "The run has ended. Nothing can happen to it any more."

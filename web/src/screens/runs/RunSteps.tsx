@@ -1,6 +1,7 @@
 import type { Run, RunUsage } from "../../../../api/schema/run.ts";
 import type { AgentEvent } from "../../../../client/index.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { ScrollRegion } from "../../ui/scrollRegion.tsx";
 import { stepStates, toCount, toDuration, tokensOf, toMoney, toWords } from "./runWords.ts";
 
 /** What the attempts of a step used together. */
@@ -32,7 +33,7 @@ const cell = "py-2 pr-4 align-top";
 export function RunSteps({ run, events, onOpenArtifact }: RunStepsProps) {
   const usages = toUsages(events);
   return (
-    <div className="overflow-x-auto">
+    <ScrollRegion label="Table of the steps">
       <table className="w-full min-w-136 text-left text-sm">
         <thead className="text-xs text-faint">
           <tr className="border-b border-line">
@@ -93,6 +94,6 @@ export function RunSteps({ run, events, onOpenArtifact }: RunStepsProps) {
           })}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
