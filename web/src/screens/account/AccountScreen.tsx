@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { ConnectionBar } from "../../app/ConnectionBar.tsx";
 import { useMe } from "../../app/useMe.ts";
 import { signOut } from "../../session/session.ts";
-import { ConnectionBar } from "../../app/ConnectionBar.tsx";
 import { Avatar } from "../../ui/avatar.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ChevronRightIcon } from "../../ui/icons.tsx";
