@@ -93,6 +93,9 @@ test("[WA52] signing out in one tab signs out all tabs and deletes the texts tha
   await other.getByRole("menuitem", { name: "Sign out" }).click();
   for (const tab of [page, other]) await tab.getByRole("heading", { name: "Sign in" }).waitFor();
   await expect.poll(kept).toBe(0);
+  await signInAt(other, { username: "cy.out", password });
+  await other.getByText("This does not exist, or you may not see it").waitFor();
+  expect(await other.getByText("Shared by tabs").count()).toBe(0);
 });
 
 test("[WA54] what two people type reaches both, and is on disk when the page says Saved", async () => {
@@ -145,6 +148,14 @@ test("[WA56] text typed without a connection survives a reload and is merged whe
     network.set({ kind: "cut" });
     await typeAtEnd(page, "in the train ");
     await page.getByText(/not sent yet/).waitFor();
+    const questions: string[] = [];
+    page.on("dialog", (dialog) => {
+      questions.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.getByRole("button", { name: /Your account/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await expect.poll(() => questions).toEqual([expect.stringMatching(/^One article has changes that are only in this browser/)]);
     await bo.expect(200, "PATCH", `/articles/${articleId}/content`, { mode: "prepend", content: "from the office\n" });
     network.set({ kind: "pass" });
     await page.reload();
@@ -157,6 +168,21 @@ test("[WA56] text typed without a connection survives a reload and is merged whe
     await far.remove();
     await network.close();
   }
+});
+
+test("[WA56] typing goes on and is saved after the browser has deleted its copy", async () => {
+  const { articleId, path } = await createArticle("Without a copy");
+  const { page, faults } = await open("ana", path);
+  await typeAtEnd(page, "with a copy ");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await page.evaluate(async () => {
+    for (const { name = "" } of await indexedDB.databases()) indexedDB.deleteDatabase(name);
+  });
+  await expect.poll(() => page.evaluate(async () => (await indexedDB.databases()).length)).toBe(0);
+  await typeAtEnd(page, "without a copy ");
+  await expect.poll(() => readText(articleId)).toContain("with a copy without a copy");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect(faults).toEqual([]);
 });
 
 test("[WA57] a person whose access ends while the article is open sees it and keeps the text", async () => {

@@ -58,7 +58,7 @@ const screensOf = ({ articleId, topicId, runId }: SampleWorkspace): readonly Scr
     async prepare(page) {
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: /Search articles/ }).fill("light");
-      await page.getByRole("option").first().waitFor();
+      await page.getByRole("option", { name: /How far a light reaches/ }).waitFor();
     },
   },
 ];
@@ -69,6 +69,26 @@ async function save(page: Page, name: string): Promise<void> {
   const kilobytes = Math.ceil(byteLength / 1000);
   if (kilobytes > maxKilobytes) throw new Error(`${file} has ${kilobytes} kB; the limit is ${maxKilobytes} kB`);
   console.log(`${file}  ${kilobytes} kB`);
+}
+
+/** Waits until the page has not changed for half a second: panels and lists have then read what they show. */
+async function untilStill(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const still = () => {
+          observer.disconnect();
+          resolve();
+        };
+        let timer = setTimeout(still, 500);
+        const observer = new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(still, 500);
+        });
+        observer.observe(document, { subtree: true, childList: true, characterData: true });
+      }),
+  );
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
 }
 
 async function takePictures(browser: Browser, { url, operator }: RunningServer, sample: SampleWorkspace, look: Look): Promise<void> {
@@ -83,7 +103,7 @@ async function takePictures(browser: Browser, { url, operator }: RunningServer, 
   for (const { name, path, prepare } of screensOf(sample)) {
     await page.goto(url + (path.startsWith("/") ? path : `/w/${sample.workspaceId}/${path}`));
     await page.getByRole("heading").first().waitFor();
-    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+    await untilStill(page);
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
     await prepare?.(page);
     await save(page, `${name}-${look.name}`);

@@ -55,7 +55,7 @@ export function useShortcuts(): void {
     function onKey(event: KeyboardEvent): void {
       if (event.defaultPrevented || event.altKey || event.isComposing) return;
       const isMod = event.ctrlKey || event.metaKey;
-      if (!isMod && (isTyping(event.target) || document.querySelector("[role='dialog']") !== null)) return;
+      if (document.querySelector("[role='dialog']") !== null || (!isMod && isTyping(event.target))) return;
       const key = event.key.toLowerCase();
       const recent = first !== undefined && event.timeStamp - first.atMs < sequenceMs ? `${first.key} ${key}` : undefined;
       const actions = Object.values(actionStore.getSnapshot().context.lists).flat();

@@ -3,7 +3,7 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { createTRPCOptionsProxy } from "@trpc/tanstack-react-query";
 import { ApiError } from "../../../client/index.ts";
 import { type AppRouter, toTrpcClient } from "../../../client/router.ts";
-import { api } from "../session/session.ts";
+import { api, sessionStore } from "../session/session.ts";
 import { noticeStore } from "../ui/notices.tsx";
 
 const mostAttempts = 3;
@@ -18,14 +18,28 @@ export const queryClient = new QueryClient({
   }),
   defaultOptions: {
     queries: {
+      // The server may be on this machine or network while the browser knows of no internet.
+      networkMode: "always",
+      refetchOnReconnect: true,
       staleTime: 10_000,
       retry: (failures, error) => error instanceof ApiError && error.isTemporary && failures < mostAttempts,
       retryDelay: (failures, error) =>
         Math.max(error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0, Math.min(8000, 400 * 2 ** failures)),
     },
     // Repeating a change is the decision of the person: the first attempt may have succeeded.
-    mutations: { retry: false },
+    mutations: { networkMode: "always", retry: false },
   },
+});
+
+let reader: string | undefined;
+// What one person has read must not be shown to the next one at this browser.
+sessionStore.subscribe(({ context }) => {
+  const username = context.status === "signedIn" ? context.me.username : undefined;
+  if (context.status === "signedOut" || (username !== undefined && reader !== undefined && username !== reader)) {
+    queryClient.clear();
+    noticeStore.trigger.clear();
+  }
+  if (username !== undefined) reader = username;
 });
 
 export const trpc = createTRPCOptionsProxy<AppRouter>({ client: toTrpcClient(api), queryClient });

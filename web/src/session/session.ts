@@ -6,6 +6,7 @@ import { createStore } from "@xstate/store";
 import type { Me } from "../../../api/schema/account.ts";
 import { type AccessToken, type Api, ApiError, createApi, createTokens } from "../../../client/index.ts";
 import { forgetOffline } from "./offlineText.ts";
+import { forgetUnsent } from "./unsent.ts";
 
 type Ending = "signedOut" | "expired";
 
@@ -66,15 +67,21 @@ export const api: Api = createApi({
 
 const longestPauseMs = 10_000;
 let retry: ReturnType<typeof setTimeout> | undefined;
+/** Grows with each beginning and end of a session, so that a late answer does not bring an earlier one back. */
+let generation = 0;
 
 /** Finds out whether the cookie has a session. Asks again, with growing pauses, while the server cannot be reached. */
 export async function resumeSession(): Promise<void> {
   clearTimeout(retry);
+  const asked = generation;
   try {
-    sessionStore.trigger.found({ me: await api.trpc.auth.me.query() });
+    const me = await api.trpc.auth.me.query();
+    if (asked === generation) sessionStore.trigger.found({ me });
   } catch (reason) {
+    if (asked !== generation) return;
     if (reason instanceof ApiError && !reason.isTemporary) return sessionStore.trigger.ended({ ending: undefined });
-    sessionStore.trigger.unreachable();
+    // What is open stays open: its own calls try again.
+    if (sessionStore.getSnapshot().context.status !== "signedIn") sessionStore.trigger.unreachable();
     const { context } = sessionStore.getSnapshot();
     const attempts = context.status === "unreachable" ? context.attempts : 1;
     retry = setTimeout(() => void resumeSession(), Math.min(longestPauseMs, 500 * 2 ** attempts));
@@ -83,6 +90,7 @@ export async function resumeSession(): Promise<void> {
 
 /** Throws an ApiError if the server refuses. */
 export async function signIn(username: string, password: string): Promise<void> {
+  generation += 1;
   const answer = await request(webSession, { method: "POST", body: JSON.stringify({ username, password }) });
   tokens = createTokens(renew, (await answer.json()) as AccessToken);
   sessionStore.trigger.found({ me: await api.trpc.auth.me.query() });
@@ -101,9 +109,15 @@ export async function refreshMe(): Promise<void> {
   sessionStore.trigger.found({ me: await api.trpc.auth.me.query() });
 }
 
+function forgetAll(username: string): void {
+  forgetUnsent(username);
+  void forgetOffline(username).catch(() => undefined);
+}
+
 function leave(ending: Ending): void {
   const { context } = sessionStore.getSnapshot();
-  if (ending === "signedOut" && context.status === "signedIn") void forgetOffline(context.me.username);
+  if (ending === "signedOut" && context.status === "signedIn") forgetAll(context.me.username);
+  generation += 1;
   tokens = createTokens(renew);
   sessionStore.trigger.ended({ ending });
 }

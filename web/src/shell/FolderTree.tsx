@@ -22,6 +22,7 @@ export function FolderTree() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
 
+  const tellError = (reason: Error) => noticeStore.trigger.show({ kind: "error", text: reason.message });
   const refresh = () => queryClient.invalidateQueries(trpc.folders.pathFilter());
   const archive = useMutation({
     mutationFn: (folder: FolderNode) => client.folders.archive.mutate({ folderId: folder.folderId }),
@@ -30,7 +31,7 @@ export function FolderTree() {
       noticeStore.trigger.show({
         kind: "done",
         text: `“${folder.name}” is archived, with its topics.`,
-        action: { label: "Undo", run: () => void client.folders.restore.mutate({ folderId: folder.folderId }).then(refresh) },
+        action: { label: "Undo", run: () => void client.folders.restore.mutate({ folderId: folder.folderId }).then(refresh, tellError) },
       });
     },
   });
@@ -60,7 +61,7 @@ export function FolderTree() {
                 trigger={
                   <IconButton
                     label={`Actions for ${folder.name}`}
-                    className="size-6 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-[state=open]:opacity-100"
+                    className="size-6 pointer-fine:opacity-0 group-hover:opacity-100 focus-visible:opacity-100 data-[state=open]:opacity-100"
                   >
                     <MoreIcon />
                   </IconButton>

@@ -1,5 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
 import { useSelector } from "@xstate/react";
+import { Fragment } from "react";
 import { SignInScreen } from "../screens/entry/SignInScreen.tsx";
 import { sessionStore } from "../session/session.ts";
 
@@ -8,7 +9,12 @@ export function SessionGate() {
   const session = useSelector(sessionStore, ({ context }) => context);
   switch (session.status) {
     case "signedIn":
-      return <Outlet />;
+      // Forms and lists of one person are not those of the next.
+      return (
+        <Fragment key={session.me.username}>
+          <Outlet />
+        </Fragment>
+      );
     case "signedOut":
       return <SignInScreen ending={session.ending} />;
     case "starting":

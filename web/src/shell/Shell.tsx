@@ -5,10 +5,10 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { type Action, useActions, useShortcuts } from "../app/actions.ts";
 import { ConnectionBar } from "../app/ConnectionBar.tsx";
 import { drawerStore } from "../app/drawer.ts";
+import { askAndSignOut } from "../app/signOut.ts";
 import { themeStore } from "../app/theme.ts";
 import { useWorkspace } from "../app/useWorkspace.ts";
-import { signOut } from "../session/session.ts";
-import { noticeStore } from "../ui/notices.tsx";
+import { Boundary } from "../ui/boundary.tsx";
 import { ProblemView } from "../ui/problem.tsx";
 import { rememberWorkspace } from "./lastWorkspace.ts";
 import { Sidebar } from "./Sidebar.tsx";
@@ -50,7 +50,7 @@ export function Shell() {
       {
         name: "Sign out",
         group: "General",
-        run: () => void signOut().catch((reason: Error) => noticeStore.trigger.show({ kind: "error", text: reason.message })),
+        run: () => void askAndSignOut(),
       },
     ];
   }, [workspaceId, navigate]);
@@ -92,10 +92,12 @@ export function Shell() {
           )}
         </main>
       </div>
-      <Suspense>
-        {overlay === "palette" && <Palette onClose={() => setOverlay(undefined)} />}
-        {overlay === "help" && <HelpSheet onClose={() => setOverlay(undefined)} />}
-      </Suspense>
+      <Boundary key={overlay}>
+        <Suspense>
+          {overlay === "palette" && <Palette onClose={() => setOverlay(undefined)} />}
+          {overlay === "help" && <HelpSheet onClose={() => setOverlay(undefined)} />}
+        </Suspense>
+      </Boundary>
     </div>
   );
 }

@@ -4,14 +4,13 @@ import { useSelector } from "@xstate/react";
 import { useState } from "react";
 import { toKeyNames } from "../app/actions.ts";
 import { trpc } from "../app/data.ts";
+import { askAndSignOut } from "../app/signOut.ts";
 import { type Theme, themeStore } from "../app/theme.ts";
 import { useMe } from "../app/useMe.ts";
 import { useWorkspace } from "../app/useWorkspace.ts";
-import { signOut } from "../session/session.ts";
 import { Avatar } from "../ui/avatar.tsx";
 import { ActivityIcon, ArticleIcon, ChevronDownIcon, PlusIcon, RunIcon, SearchIcon, SettingsIcon, TopicIcon } from "../ui/icons.tsx";
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from "../ui/menu.tsx";
-import { noticeStore } from "../ui/notices.tsx";
 import { FolderTree } from "./FolderTree.tsx";
 import { NewWorkspaceDialog } from "./NewWorkspaceDialog.tsx";
 
@@ -125,9 +124,7 @@ function AccountMenu() {
         ]}
       />
       <MenuLine />
-      <MenuItem onSelect={() => void signOut().catch((reason: Error) => noticeStore.trigger.show({ kind: "error", text: reason.message }))}>
-        Sign out
-      </MenuItem>
+      <MenuItem onSelect={() => void askAndSignOut()}>Sign out</MenuItem>
     </Menu>
   );
 }

@@ -1,6 +1,6 @@
 /** Dialogs: a window over the page that keeps the focus, and the question before an action that cannot be undone. */
 import { Dialog as Radix } from "radix-ui";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { ApiError } from "../../../client/index.ts";
 import { Button, IconButton } from "./button.tsx";
 import { CloseIcon } from "./icons.tsx";
@@ -63,18 +63,34 @@ interface QuestionProps {
 }
 
 /** Asks before an action, and shows its error. The dialog closes after a success. */
-export function Question({ title, lead, action, isDangerous = false, isOpen, onClose, onConfirm }: QuestionProps) {
+export function Question(props: QuestionProps) {
+  return props.isOpen ? <OpenQuestion {...props} /> : null;
+}
+
+/** Exists while the question is asked, so that an earlier answer changes nothing in a later question. */
+function OpenQuestion({ title, lead, action, isDangerous = false, onClose, onConfirm }: QuestionProps) {
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<ApiError>();
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
   function confirm() {
     setIsBusy(true);
     setError(undefined);
-    onConfirm()
-      .then(onClose, (reason: ApiError) => setError(reason))
-      .finally(() => setIsBusy(false));
+    onConfirm().then(
+      () => isShown.current && onClose(),
+      (reason: ApiError) => {
+        setError(reason);
+        setIsBusy(false);
+      },
+    );
   }
   return (
-    <Dialog title={title} lead={lead} isOpen={isOpen} onClose={onClose}>
+    <Dialog title={title} lead={lead} isOpen onClose={onClose}>
       {error !== undefined && <ProblemLine error={error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>

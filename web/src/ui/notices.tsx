@@ -24,6 +24,7 @@ export const noticeStore = createStore({
       notices: [...notices, { ...notice, number: last + 1 }].slice(-mostNotices),
       last: last + 1,
     }),
+    clear: (context) => ({ ...context, notices: [] }),
     close: (context, { number }: { number: number }) => ({
       ...context,
       notices: context.notices.filter((notice) => notice.number !== number),

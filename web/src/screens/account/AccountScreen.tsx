@@ -1,12 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { ConnectionBar } from "../../app/ConnectionBar.tsx";
+import { askAndSignOut } from "../../app/signOut.ts";
 import { useMe } from "../../app/useMe.ts";
-import { signOut } from "../../session/session.ts";
 import { Avatar } from "../../ui/avatar.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { ChevronRightIcon } from "../../ui/icons.tsx";
-import { noticeStore } from "../../ui/notices.tsx";
 import { AccountsSection } from "./AccountsSection.tsx";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { ProfileSection } from "./ProfileSection.tsx";
@@ -37,11 +36,7 @@ export function AccountScreen() {
                 {operator && " · operator of this server"}
               </p>
             </div>
-            <Button
-              onClick={() => void signOut().catch((reason: Error) => noticeStore.trigger.show({ kind: "error", text: reason.message }))}
-            >
-              Sign out
-            </Button>
+            <Button onClick={() => void askAndSignOut()}>Sign out</Button>
           </div>
           <div>
             <ProfileSection />

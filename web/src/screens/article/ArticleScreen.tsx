@@ -7,6 +7,7 @@ import { trpc } from "../../app/data.ts";
 import { Screen } from "../../app/Screen.tsx";
 import { useWorkspace } from "../../app/useWorkspace.ts";
 import type { Editor, Heading, Statistics } from "../../editor/index.ts";
+import { Boundary } from "../../ui/boundary.tsx";
 import { IconButton } from "../../ui/button.tsx";
 import { CommentIcon, EyeIcon, GlobeIcon, HistoryIcon, OutlineIcon, RunIcon } from "../../ui/icons.tsx";
 import { ProblemView } from "../../ui/problem.tsx";
@@ -17,7 +18,7 @@ import { OutlinePanel } from "./OutlinePanel.tsx";
 import { PagePreview } from "./PagePreview.tsx";
 import { PresentPeople } from "./PresentPeople.tsx";
 import type { ArticlePanel } from "./panel/panel.ts";
-import { SaveProblem, SaveState } from "./SaveState.tsx";
+import { isTooLarge, SaveProblem, SaveState } from "./SaveState.tsx";
 import { TextFooter } from "./TextFooter.tsx";
 import { TitleField } from "./TitleField.tsx";
 import { Toolbar } from "./Toolbar.tsx";
@@ -69,7 +70,7 @@ interface OpenArticleProps {
   readonly workspaceId: string;
 }
 
-function OpenArticle({ article, opened: { live, discard }, workspaceId }: OpenArticleProps) {
+function OpenArticle({ article, opened: { live, hasCopy, discard }, workspaceId }: OpenArticleProps) {
   const { articleId, title } = article;
   const { canWrite } = useWorkspace();
   const search = useSearch({ from: "/session/w/$workspaceId/articles/$articleId" });
@@ -80,7 +81,8 @@ function OpenArticle({ article, opened: { live, discard }, workspaceId }: OpenAr
   const [headings, setHeadings] = useState<readonly Heading[]>([]);
   const file = search.file ?? "content.md";
   const view = search.view ?? "write";
-  const isReadOnly = !canWrite || state.status === "readOnly" || state.status === "refused" || state.status === "revoked";
+  const isReadOnly =
+    !canWrite || state.status === "readOnly" || (state.status === "refused" && !isTooLarge(state)) || state.status === "revoked";
 
   const toPanel = (panel: typeof search.panel) =>
     void navigate({ search: (before) => ({ ...before, panel: before.panel === panel ? undefined : panel }), replace: true });
@@ -125,7 +127,7 @@ function OpenArticle({ article, opened: { live, discard }, workspaceId }: OpenAr
       heading={<TitleField article={article} isReadOnly={!canWrite} />}
       actions={
         <>
-          <SaveState live={live} />
+          <SaveState live={live} hasCopy={hasCopy} />
           <PresentPeople awareness={live.awareness} />
           <span className="flex">
             <IconButton
@@ -164,7 +166,7 @@ function OpenArticle({ article, opened: { live, discard }, workspaceId }: OpenAr
         <div className="flex min-w-0 grow flex-col">
           <SaveProblem live={live} onDiscard={discard} />
           <div className="flex min-h-0 grow">
-            <div className="min-w-0 flex-1">
+            <div className={`min-w-0 flex-1 ${view === "write" ? "" : "hidden md:block"}`}>
               <EditorPane
                 live={live}
                 file={file}
@@ -176,16 +178,18 @@ function OpenArticle({ article, opened: { live, discard }, workspaceId }: OpenAr
               />
             </div>
             {view !== "write" && (
-              <div className="hidden min-w-0 flex-1 border-l border-line md:block">
+              <div className="min-w-0 flex-1 border-line md:border-l">
                 <PagePreview articleId={articleId} live={live} file={file} />
               </div>
             )}
           </div>
-          <TextFooter article={article} statistics={statistics} />
+          <TextFooter article={article} file={file} statistics={statistics} />
         </div>
         {shown !== undefined && (
           <aside className="fixed inset-0 z-10 bg-bg md:static md:z-auto md:w-95 md:shrink-0 md:border-l md:border-line">
-            <Suspense>{shown}</Suspense>
+            <Boundary key={search.panel}>
+              <Suspense>{shown}</Suspense>
+            </Boundary>
           </aside>
         )}
       </div>

@@ -1,6 +1,7 @@
 import type { Heading } from "../../editor/index.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { CloseIcon } from "../../ui/icons.tsx";
+import { isOverText } from "./panel/isOverText.ts";
 
 interface OutlinePanelProps {
   readonly headings: readonly Heading[];
@@ -28,7 +29,10 @@ export function OutlinePanel({ headings, onOpen, onClose }: OutlinePanelProps) {
             <li key={position} style={{ paddingLeft: `${(level - 1) * 0.75}rem` }}>
               <button
                 type="button"
-                onClick={() => onOpen(position)}
+                onClick={() => {
+                  onOpen(position);
+                  if (isOverText()) onClose();
+                }}
                 className="w-full truncate rounded-sm px-2 py-1 text-left text-sm text-muted hover:bg-hover hover:text-text"
                 dir="auto"
               >

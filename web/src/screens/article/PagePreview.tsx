@@ -43,5 +43,12 @@ export function PagePreview({ articleId, live, file }: PagePreviewProps) {
     gcTime: 0,
   });
   if (error !== null && data === undefined) return <ProblemView error={error} onRetry={() => void refetch()} />;
-  return <iframe title="The page as readers see it" sandbox="" srcDoc={data ?? ""} className="h-full w-full bg-[#fff]" />;
+  return (
+    <iframe
+      title="The page as readers see it"
+      sandbox="allow-popups allow-popups-to-escape-sandbox"
+      srcDoc={data ?? ""}
+      className="h-full w-full bg-[#fff]"
+    />
+  );
 }

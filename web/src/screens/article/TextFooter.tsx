@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Article } from "../../../../api/schema/article.ts";
+import type { Article, ArticleFile } from "../../../../api/schema/article.ts";
 import { trpc } from "../../app/data.ts";
 import type { Statistics } from "../../editor/index.ts";
 
@@ -7,11 +7,13 @@ const number = new Intl.NumberFormat();
 
 interface TextFooterProps {
   readonly article: Article;
+  /** The file whose length is shown. The topic says the length of `content.md`. */
+  readonly file: ArticleFile;
   readonly statistics: Statistics | undefined;
 }
 
 /** Length of the text, and the length that its topic asks for. */
-export function TextFooter({ article, statistics }: TextFooterProps) {
+export function TextFooter({ article, file, statistics }: TextFooterProps) {
   const { topicId, workspaceId } = article;
   const { data: topic } = useQuery({
     ...trpc.topics.get.queryOptions({ topicId: topicId ?? "", workspaceId }),
@@ -19,7 +21,7 @@ export function TextFooter({ article, statistics }: TextFooterProps) {
   });
   if (statistics === undefined) return null;
   const { words, characters, readingMinutes } = statistics;
-  const range = topic?.wordCountRange;
+  const range = file === "content.md" ? topic?.wordCountRange : undefined;
   const isOutside = range !== undefined && (words < range.min || words > range.max);
   return (
     <footer className="flex h-7 shrink-0 items-center gap-4 border-t border-line px-4 text-xs text-muted">

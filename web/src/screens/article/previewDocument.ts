@@ -11,6 +11,7 @@ blockquote { margin: 1em 0; padding-left: 1em; border-left: 3px solid #d5d6d3; c
 
 /** Adds the type of the page to the HTML document of the server. */
 export function toPreviewDocument(html: string): string {
-  const sheet = `<style>${style}</style>`;
+  // Links open beside the app: the frame itself can show nothing else.
+  const sheet = `<base target="_blank"><style>${style}</style>`;
   return html.includes("</head>") ? html.replace("</head>", `${sheet}</head>`) : `<!doctype html><meta charset="utf-8">${sheet}${html}`;
 }

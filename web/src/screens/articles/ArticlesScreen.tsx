@@ -92,7 +92,7 @@ export function ArticlesScreen() {
           isLoading={list.data === undefined}
           isTrash={isTrash}
           onEnd={() => {
-            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+            if (list.hasNextPage && !list.isFetching && !list.isFetchNextPageError) void list.fetchNextPage();
           }}
         />
       )}
