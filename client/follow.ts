@@ -26,6 +26,8 @@ export interface FollowOptions {
   readonly lastEventId?: string;
   /** Where the stream begins without a token. A run begins at its start, the others now. */
   readonly from?: "start" | "now";
+  /** Called each time the stream is open: what was read before this moment may be older than the first event. */
+  readonly onOpen?: () => void;
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal;
 }
@@ -77,7 +79,7 @@ async function* follow<Event>(
   api: Api,
   path: string,
   filters: readonly (readonly [name: string, value: string | undefined])[],
-  { lastEventId, signal }: FollowOptions,
+  { lastEventId, onOpen, signal }: FollowOptions,
 ): AsyncGenerator<Event | StreamReset, void, undefined> {
   const query = new URLSearchParams(filters.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
   let token = lastEventId;
@@ -87,6 +89,7 @@ async function* follow<Event>(
     try {
       const body = await open(api, `${path}?${query}`, token, signal);
       if (body === null) return;
+      onOpen?.();
       for await (const { event, id, data } of readEventStream(body)) {
         token = id ?? token;
         failures = 0;

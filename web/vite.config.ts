@@ -20,7 +20,7 @@ export default defineConfig({
     manifest: false,
   },
   server: {
-    // `npm run dev:web` serves the app from its sources and sends everything else to a server on port 8787.
+    // `npm run dev:web` serves the app from its sources and sends the paths of the API that the app uses to a server on port 8787.
     proxy: Object.fromEntries(
       ["/auth", "/trpc", "/p", "/collab", "/articles", "/runs", "/workspaces", "/conversions", "/jobs", "/openapi.json", "/reference"].map(
         (path) => [path, { target: "http://127.0.0.1:8787", ws: path === "/collab", changeOrigin: true }],

@@ -46,6 +46,16 @@ test("[WA55] people on two nodes type together, and the death of one node loses 
   const [ana, bo] = people.map(({ page }) => page) as [(typeof people)[0]["page"], (typeof people)[0]["page"]];
   await typeAtEnd(ana, "ana-before ");
   await expect.poll(() => textOf(bo).textContent()).toContain("ana-before");
+  const socketsOf = async ({ url, operatorToken }: RunningServer) =>
+    Number(
+      /^svc_sockets\{[^}]*kind="collab"[^}]*\} (\d+)$/m.exec(
+        await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${operatorToken}` } })).text(),
+      )?.[1],
+    );
+  await expect.poll(() => Promise.all(nodes.map(socketsOf))).toEqual([1, 1]);
+  await ana.evaluate(() => {
+    document.body.dataset.loaded = "once";
+  });
   await first.kill();
   await typeAtEnd(ana, "ana-during ");
   await typeAtEnd(bo, "bo-during ");
@@ -54,6 +64,7 @@ test("[WA55] people on two nodes type together, and the death of one node loses 
     await page.getByText("Saved", { exact: true }).waitFor();
     await expect.poll(() => textOf(page).textContent()).toMatch(all);
   }
+  expect(await ana.evaluate(() => document.body.dataset.loaded)).toBe("once");
   const rest = await signIn(second.url, { username: "ana", password });
   expect((await rest.expect(200, "GET", `/articles/${articleId}/content`)).content).toMatch(all);
   await Promise.all(people.map(({ context }) => context.close()));

@@ -116,6 +116,7 @@ test("[WA53] [WA55] two people type on while the server is killed and started, w
   const { articleId, path } = await createArticle("Over a kill");
   const [ana, bo] = await Promise.all([open("ana", path), open("bo", path)]);
   await Promise.all([typeAtEnd(ana.page, "before "), textOf(bo.page).waitFor()]);
+  await expect.poll(() => textOf(bo.page).textContent()).toContain("before ");
   await ana.page.evaluate(() => {
     document.body.dataset.loaded = "once";
   });
@@ -187,11 +188,13 @@ test("[WA56] typing goes on and is saved after the browser has deleted its copy"
 
 test("[WA57] a person whose access ends while the article is open sees it and keeps the text", async () => {
   const { path } = await createArticle("For a while", "Words of ana.\n");
-  const { page } = await open("bo", path);
+  const { page, context } = await open("bo", path);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await expect.poll(() => textOf(page).textContent()).toContain("Words of ana.");
   await desk.admin.expect(204, "DELETE", `/workspaces/${desk.workspaceId}/members/bo`);
   try {
-    await page.getByRole("alert").getByRole("button", { name: "Copy the text" }).waitFor();
+    await page.getByRole("alert").getByRole("button", { name: "Copy the text" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("Words of ana.\n");
     expect(await textOf(page).textContent()).toContain("Words of ana.");
   } finally {
     await desk.admin.expect(201, "POST", `/workspaces/${desk.workspaceId}/members`, { username: "bo", role: "member" });

@@ -1,4 +1,6 @@
 /** Opens two editors of one document in a page, without a server: the left one belongs to Ada, the right one to an agent. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
 import type { BrowserContext, Page } from "playwright-core";
 
@@ -75,13 +77,16 @@ const entry = `
   globalThis.editorPage = { editors, texts, awareness, reports };
 `;
 
-const light = `--bg:#fff;--bg-raised:#fff;--bg-hover:#efefed;--line:#e4e4e1;--text:#1d1f22;--text-muted:#5b6068;--text-faint:#6e737b;
---accent:#3556c8;--accent-soft:#e9edfb;--danger:#b3261e;--warn:#8a5a00;--ok:#1d6b3d;--code-bg:#f4f4f2;--mark-comment:#fdeeb5;
---mark-suggestion:#d9f0df;--author-1:#3556c8;--author-2:#a83279;--author-5:#6a3fb5`;
-const dark = `--bg:#17181b;--bg-raised:#212327;--bg-hover:#282b30;--line:#2e3136;--text:#e7e8ea;--text-muted:#a9aeb7;--text-faint:#979ca6;
---accent:#93abff;--accent-soft:#262e4a;--danger:#ff9d94;--warn:#e6b65c;--ok:#7ecb98;--code-bg:#202226;--mark-comment:#4d4218;
---mark-suggestion:#1f4630;--author-1:#4a68d8;--author-2:#b5468a;--author-5:#7a52c4`;
-const fonts = `--font-ui:system-ui,sans-serif;--font-prose:Georgia,"DejaVu Serif",serif;--font-mono:"DejaVu Sans Mono",monospace;--measure:70ch`;
+const theme = readFileSync(join(import.meta.dirname, "../../web/src/theme.css"), "utf8");
+
+/** The declarations of all rules of the app's style sheet that have this selector. */
+function tokensOf(selector: string): string {
+  const rules = theme.split(`\n${selector} {`).slice(1);
+  return rules.map((rule) => rule.slice(0, rule.indexOf("\n}"))).join("");
+}
+
+const light = tokensOf(":root");
+const dark = tokensOf('[data-theme="dark"]');
 
 export interface EditorBundle {
   readonly script: string;
@@ -111,7 +116,7 @@ export async function openEditorPage(
 ): Promise<Page> {
   const html = `<!doctype html><html lang="en" data-theme="${theme}"><meta charset="utf-8"><title>Editors</title>
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <style>:root{color-scheme:${theme};${theme === "dark" ? dark : light};${fonts}}
+    <style>:root{${light}${theme === "dark" ? dark : ""}}
     body{margin:0;background:var(--bg);font:14px/1.5 var(--font-ui)}main{display:grid}
     @media(min-width:1200px){main{grid-template-columns:1fr 1fr}}section{height:100vh;overflow-y:auto}</style><style>${style}</style>
     <main><section id="editor0" aria-label="One"></section><section id="editor1" aria-label="Two"></section></main>

@@ -48,7 +48,10 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable='true'], [role='menu']") !== null;
 }
 
-/** Runs actions by their keys, except while somebody types text or a dialog is open. Call it once. */
+/**
+ * Runs actions by their keys, except while a dialog is open. Keys without Ctrl or ⌘ do nothing while a person types. The editor
+ * handles its own keys first. Call it once.
+ */
 export function useShortcuts(): void {
   useEffect(() => {
     let first: { readonly key: string; readonly atMs: number } | undefined;

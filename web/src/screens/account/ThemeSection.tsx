@@ -4,7 +4,7 @@ import { RadioGroup } from "../../ui/choices.tsx";
 import { Section } from "../../ui/section.tsx";
 
 const themes: readonly { readonly value: Theme; readonly label: string }[] = [
-  { value: "system", label: "That of the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];

@@ -68,7 +68,7 @@ export function ArticlesScreen() {
         <ProblemView error={list.error} onRetry={() => void list.refetch()} />
       ) : list.data !== undefined && articles.length === 0 && !list.hasNextPage ? (
         isTrash ? (
-          <Empty title="The trash is empty">Deleted articles stay here until an administrator deletes them permanently.</Empty>
+          <Empty title="The trash is empty">Deleted articles stay here until the owner or an admin deletes them permanently.</Empty>
         ) : isFiltered ? (
           <Empty
             title="No article matches"

@@ -61,7 +61,7 @@ export function ApprovalPanel({ run, approval, events, canWrite }: ApprovalPanel
             </Button>
           </div>
         ) : (
-          <p className="text-xs text-muted">You may read this workspace, so you cannot decide.</p>
+          <p className="text-xs text-muted">You can only read this workspace. People who can write decide.</p>
         )}
       </header>
       <div className="px-4 py-3">

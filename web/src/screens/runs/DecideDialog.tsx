@@ -19,7 +19,7 @@ interface DecideDialogProps {
 const texts = {
   approve: { title: "Approve", lead: "The run continues.", label: "Note", action: "Approve", weight: "primary" },
   request_changes: {
-    title: "Request changes of",
+    title: "Request changes to",
     lead: "The step runs again with what you write here, and asks again.",
     label: "What to change",
     action: "Request changes",

@@ -70,7 +70,7 @@ export function RetryDialog({ run, onClose }: { readonly run: Run; readonly onCl
         </Field>
         <div className="grid gap-x-4 sm:grid-cols-2">
           <TextField
-            label="Most tokens"
+            label="Token limit"
             isOptional
             type="number"
             min={1}
@@ -80,7 +80,7 @@ export function RetryDialog({ run, onClose }: { readonly run: Run; readonly onCl
             onChange={(event) => setMaxTokens(event.target.value)}
           />
           <TextField
-            label="Most US dollars"
+            label="Cost limit in US dollars"
             isOptional
             type="number"
             min={0}

@@ -19,7 +19,7 @@ import { useLiveRuns, useRuns } from "./useRuns.ts";
 const filters: readonly { readonly value: string; readonly label: string; readonly status?: readonly RunStatus[] }[] = [
   { value: "", label: "All" },
   { value: "active", label: "Active", status: activeStates },
-  { value: "waiting", label: "Waiting for approval", status: ["paused_for_approval"] },
+  { value: "waiting", label: "Waits for approval", status: ["paused_for_approval"] },
   { value: "completed", label: "Completed", status: ["completed"] },
   { value: "failed", label: "Failed", status: ["failed"] },
   { value: "cancelled", label: "Cancelled", status: ["cancelled"] },

@@ -112,7 +112,7 @@ export function StartRunDialog({ topicId, articleId, onClose }: StartRunDialogPr
         />
         <div className="grid gap-x-4 sm:grid-cols-2">
           <TextField
-            label="Most tokens"
+            label="Token limit"
             isOptional
             type="number"
             min={1}
@@ -122,7 +122,7 @@ export function StartRunDialog({ topicId, articleId, onClose }: StartRunDialogPr
             onChange={(event) => setMaxTokens(event.target.value)}
           />
           <TextField
-            label="Most US dollars"
+            label="Cost limit in US dollars"
             isOptional
             type="number"
             min={0}

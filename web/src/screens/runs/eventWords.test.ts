@@ -41,7 +41,7 @@ test("a decision names its step, which only the pause before it has", () => {
     data: { approvalId: "apr_1", decision: "request_changes", resolvedBy: "bo", note: "Shorter.", waitedMs: 61_000 },
   };
   expect(toSentence(event, stepsOfApprovals([paused, event]))).toEqual({
-    text: "bo requested changes of the outline",
+    text: "bo requested changes to the outline",
     detail: "Shorter. · after 1 min 1 s",
     tone: "accent",
   });

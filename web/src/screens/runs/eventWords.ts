@@ -13,7 +13,7 @@ export interface Sentence {
 const decisions: Readonly<Record<string, string>> = {
   approve: "approved",
   reject: "rejected",
-  request_changes: "requested changes of",
+  request_changes: "requested changes to",
 };
 
 function join(...parts: readonly (string | undefined)[]): string | undefined {

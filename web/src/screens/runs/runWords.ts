@@ -81,5 +81,5 @@ export function toCost(usage: RunUsage): string | undefined {
 
 export function toBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
-  return bytes < 1024 * 1024 ? `${seconds.format(bytes / 1024)} kB` : `${seconds.format(bytes / 1024 / 1024)} MB`;
+  return bytes < 1024 * 1024 ? `${seconds.format(bytes / 1024)} KiB` : `${seconds.format(bytes / 1024 / 1024)} MiB`;
 }

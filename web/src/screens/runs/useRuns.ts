@@ -68,16 +68,18 @@ export function useRunChanges(workspaceId: string, topicId: string | undefined, 
     },
     [],
   );
+  function changed(): void {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      onChange();
+    }, renewMs);
+  }
   useEventStream({
     epoch: `${workspaceId} ${topicId}`,
-    open: (start) => followWorkspace(api, { workspaceId, ...(topicId === undefined ? {} : { topicId }), ...start }),
+    // What was read until then may be older than the stream.
+    open: (start) => followWorkspace(api, { workspaceId, ...(topicId === undefined ? {} : { topicId }), ...start, onOpen: changed }),
     tokenOf: ({ cursor }) => cursor,
-    onItems() {
-      timer.current ??= setTimeout(() => {
-        timer.current = undefined;
-        onChange();
-      }, renewMs);
-    },
+    onItems: changed,
   });
 }
 

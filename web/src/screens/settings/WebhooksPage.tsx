@@ -60,7 +60,7 @@ function WebhookList({ isReady }: { readonly isReady: boolean }) {
         <ProblemView error={list.error} onRetry={() => void list.refetch()} />
       ) : isEmpty ? (
         <Empty title="There is no webhook" action={create}>
-          Create one to be told by request when an article changes or a person is mentioned.
+          A webhook sends a request to your server when an article changes, or when a review mentions somebody or gets a reply.
         </Empty>
       ) : (
         <Rows label="Webhooks" isLoading={list.data === undefined} pages={list}>

@@ -72,7 +72,7 @@ export function NextSteps({ topic, canWrite }: NextStepsProps) {
           )}
         </ul>
       ) : (
-        <p className="text-sm text-muted">You may read this workspace, so you cannot change its topics.</p>
+        <p className="text-sm text-muted">You can only read this workspace, so you cannot change its topics.</p>
       )}
       {impossible.length > 0 && (
         <details className="mt-3 text-xs text-muted">

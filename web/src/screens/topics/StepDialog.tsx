@@ -92,7 +92,7 @@ export function StepDialog({ topic, step, onClose }: StepDialogProps) {
           <Field label="Style" isOptional fault={faults.styleProfileId}>
             {(control) => (
               <select {...control} className={controlClass} value={style} onChange={({ target }) => setStyle(target.value)}>
-                <option value="">That of the project</option>
+                <option value="">Project default</option>
                 {styles.map((name) => (
                   <option key={name} value={name}>
                     {name}

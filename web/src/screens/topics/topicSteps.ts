@@ -104,7 +104,7 @@ export const topicSteps: readonly TopicStep[] = [
   },
   {
     operation: "request_outline_changes",
-    label: "Request changes of the outline",
+    label: "Request changes to the outline",
     lead: "An agent writes the outline again with what you write here. An approval is removed.",
     text: feedbackText,
     hasStyle: true,
@@ -122,7 +122,7 @@ export const topicSteps: readonly TopicStep[] = [
   },
   {
     operation: "request_draft_changes",
-    label: "Request changes of the draft",
+    label: "Request changes to the draft",
     lead: "An agent writes the draft again with what you write here. An approval is removed.",
     text: feedbackText,
     hasStyle: true,

@@ -62,10 +62,10 @@ export const auditVerbs: Readonly<Record<ContentAuditEventType, string>> = {
   topic_restored: "restored the topic",
   outline_generated: "committed an outline",
   outline_approved: "approved the outline",
-  outline_changes_requested: "requested changes of the outline",
+  outline_changes_requested: "requested changes to the outline",
   draft_generated: "committed a draft",
   draft_approved: "approved the draft",
-  draft_changes_requested: "requested changes of the draft",
+  draft_changes_requested: "requested changes to the draft",
   pipeline_stage_completed: "completed a stage",
 };
 

@@ -28,7 +28,10 @@ export function useRestore(articleId: string) {
     async onSuccess({ kind }) {
       noticeStore.trigger.show({
         kind: "done",
-        text: kind === "restore" ? "The earlier text is back. The text before it is in the history." : "The text is like this already.",
+        text:
+          kind === "restore"
+            ? "The earlier text is back. The text before it is in the history."
+            : "The text is already the same as in this commit.",
       });
       await queryClient.invalidateQueries(trpc.commits.pathFilter());
     },

@@ -14,7 +14,8 @@ export function useArticleEvents(articleId: string, onEvent: (event: ArticleEven
     let stop: AbortController | undefined;
 
     async function follow(signal: AbortSignal): Promise<void> {
-      for await (const event of followArticle(api, { articleId, signal })) report(event);
+      // What the panels have read until then may be older than the stream.
+      for await (const event of followArticle(api, { articleId, signal, onOpen: () => report(undefined) })) report(event);
     }
     function start(): void {
       stop = new AbortController();
@@ -25,7 +26,6 @@ export function useArticleEvents(articleId: string, onEvent: (event: ArticleEven
       stop?.abort();
       stop = undefined;
       if (document.visibilityState === "hidden") return;
-      report(undefined);
       start();
     }
 

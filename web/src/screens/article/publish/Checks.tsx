@@ -52,7 +52,7 @@ export function Checks({ articleId, file, doc, editor, onClose, isBlocking }: Ch
         <span className="skeleton mt-2 block h-3.5 w-2/5" />
       ) : (
         <p className="mt-1 text-sm text-muted">
-          {findings.length === 0 ? "Nothing is left to do in the newest text." : `${toSummary(findings)} in the newest text.`}
+          {findings.length === 0 ? "The checks found nothing in the newest text." : `${toSummary(findings)} in the newest text.`}
           {isBlocking && findings[0]?.severity === "error" && " An error prevents the publication."}
         </p>
       )}

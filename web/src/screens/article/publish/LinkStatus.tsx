@@ -56,7 +56,7 @@ export function LinkStatus({ link, canWrite }: { readonly link: PublicLink; read
       <div className="mt-3 text-sm">
         {state === "expired" && expiresAt !== undefined && (
           <p className="text-warn">
-            The page expired <Time at={expiresAt} />. Its readers are told that it is gone. A later expiry, or none, makes it public again.
+            The page expired <Time at={expiresAt} />. It is no longer public. Set a later expiry, or none, to make it public again.
           </p>
         )}
         {state === "snapshot" && snapshotAt !== undefined && (

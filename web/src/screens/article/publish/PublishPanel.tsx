@@ -98,7 +98,7 @@ export function PublishPanel({ articleId, file, doc, editor, canWrite, onClose }
           </Button>
           <Question
             title="Unpublish this article?"
-            lead="The page answers at once that it is gone. Publishing again brings back the same address."
+            lead="The public page stops working at once. If you publish again, it has the same address."
             action="Unpublish"
             isDangerous
             isOpen={isAsking}

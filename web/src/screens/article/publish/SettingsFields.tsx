@@ -34,7 +34,7 @@ export function SettingsFields({ draft, faults, isNew, onChange }: SettingsField
         label="Expires"
         isOptional
         type="datetime-local"
-        hint="From then on the page answers that it is gone."
+        hint="After this time the page is no longer public."
         value={draft.expiresAt}
         fault={faults.expiresAt}
         onChange={({ target }) => onChange({ ...draft, expiresAt: target.value })}
