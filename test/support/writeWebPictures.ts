@@ -71,23 +71,18 @@ async function save(page: Page, name: string): Promise<void> {
   console.log(`${file}  ${kilobytes} kB`);
 }
 
+/** Text, because the compiler adds names to functions that a page does not have. */
+const still = `new Promise((resolve) => {
+  let timer = setTimeout(resolve, 500);
+  new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(resolve, 500);
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+})`;
+
 /** Waits until the page has not changed for half a second: panels and lists have then read what they show. */
 async function untilStill(page: Page): Promise<void> {
-  await page.evaluate(
-    () =>
-      new Promise<void>((resolve) => {
-        const still = () => {
-          observer.disconnect();
-          resolve();
-        };
-        let timer = setTimeout(still, 500);
-        const observer = new MutationObserver(() => {
-          clearTimeout(timer);
-          timer = setTimeout(still, 500);
-        });
-        observer.observe(document, { subtree: true, childList: true, characterData: true });
-      }),
-  );
+  await page.evaluate(still);
   await page.waitForFunction(() => [...document.images].every((image) => image.complete));
 }
 
