@@ -126,7 +126,7 @@ test("[CL21] a loop that is left closes its connection, and a refused stream thr
   };
   for await (const { event } of followRun(api, { runId })) if (event === "agent.step_started") break;
   await vi.waitFor(async () => expect(await openStreams()).toBe("0"), hangMs);
-  const refused = collect(followRun(api, { runId: `${runId.slice(0, -1)}X` }));
+  const refused = collect(followRun(api, { runId: runId.replace(/.$/, (last) => (last === "X" ? "Y" : "X")) }));
   await expect(refused.over).rejects.toBeInstanceOf(ApiError);
   await expect(refused.over).rejects.toMatchObject({ code: "not_found", status: 404 });
 });
