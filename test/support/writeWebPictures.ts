@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { openContext, startBrowser } from "./browser.ts";
 import { createSampleWorkspace, type SampleWorkspace } from "./sampleWorkspace.ts";
 import { type RunningServer, startServer } from "./server.ts";
@@ -30,31 +30,46 @@ interface Screen {
   readonly name: string;
   /** Below the address of the workspace; an address of its own if it begins with a slash. */
   readonly path: string;
+  /** The last thing that the screen reads. */
+  readonly shows: (page: Page) => Locator;
   /** Makes the screen look as people use it. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
 const screensOf = ({ articleId, topicId, runId }: SampleWorkspace): readonly Screen[] => [
-  { name: "articles", path: "articles" },
-  { name: "article", path: `articles/${articleId}` },
-  { name: "article-page", path: `articles/${articleId}?view=both` },
-  { name: "article-reviews", path: `articles/${articleId}?panel=reviews` },
-  { name: "article-history", path: `articles/${articleId}?panel=history` },
-  { name: "article-publish", path: `articles/${articleId}?panel=publish` },
-  { name: "topics-board", path: "topics?view=board" },
-  { name: "topics-table", path: "topics?view=table" },
-  { name: "topic", path: `topics/${topicId}` },
-  { name: "runs", path: "runs" },
-  { name: "run", path: `runs/${runId}` },
-  { name: "activity", path: "activity" },
-  { name: "settings-general", path: "settings/general" },
-  { name: "settings-members", path: "settings/members" },
-  { name: "settings-keys", path: "settings/keys" },
-  { name: "settings-webhooks", path: "settings/webhooks" },
-  { name: "account", path: "/account" },
+  { name: "articles", path: "articles", shows: (page) => page.getByRole("link", { name: /How far a light reaches/ }) },
+  { name: "article", path: `articles/${articleId}`, shows: (page) => page.getByText("580 words") },
+  {
+    name: "article-page",
+    path: `articles/${articleId}?view=both`,
+    shows: (page) => page.frameLocator("iframe").getByRole("heading", { name: "The line that touches the sea" }),
+  },
+  {
+    name: "article-reviews",
+    path: `articles/${articleId}?panel=reviews`,
+    shows: (page) => page.getByText("Shorter, and it keeps the rhythm."),
+  },
+  { name: "article-history", path: `articles/${articleId}?panel=history`, shows: (page) => page.getByText("Say which beach") },
+  {
+    name: "article-publish",
+    path: `articles/${articleId}?panel=publish`,
+    shows: (page) => page.getByText("The checks found nothing in the newest text."),
+  },
+  { name: "topics-board", path: "topics?view=board", shows: (page) => page.getByText("Kites in high wind") },
+  { name: "topics-table", path: "topics?view=table", shows: (page) => page.getByText("Kites in high wind") },
+  { name: "topic", path: `topics/${topicId}`, shows: (page) => page.getByRole("button", { name: /Approve the outline/ }) },
+  { name: "runs", path: "runs", shows: (page) => page.getByText("Kites in high wind") },
+  { name: "run", path: `runs/${runId}`, shows: (page) => page.getByText("Waits for approval: Outline") },
+  { name: "activity", path: "activity", shows: (page) => page.getByText("Waits for approval: Outline") },
+  { name: "settings-general", path: "settings/general", shows: (page) => page.getByLabel("Name") },
+  { name: "settings-members", path: "settings/members", shows: (page) => page.getByText("bo", { exact: true }) },
+  { name: "settings-keys", path: "settings/keys", shows: (page) => page.getByText("You have no API keys") },
+  { name: "settings-webhooks", path: "settings/webhooks", shows: (page) => page.getByText("There is no webhook") },
+  { name: "account", path: "/account", shows: (page) => page.getByText("Accounts of this server") },
   {
     name: "palette",
     path: "articles",
+    shows: (page) => page.getByRole("link", { name: /How far a light reaches/ }),
     async prepare(page) {
       await page.keyboard.press("Control+k");
       await page.getByRole("combobox", { name: /Search articles/ }).fill("light");
@@ -71,21 +86,6 @@ async function save(page: Page, name: string): Promise<void> {
   console.log(`${file}  ${kilobytes} kB`);
 }
 
-/** Text, because the compiler adds names to functions that a page does not have. */
-const still = `new Promise((resolve) => {
-  let timer = setTimeout(resolve, 500);
-  new MutationObserver(() => {
-    clearTimeout(timer);
-    timer = setTimeout(resolve, 500);
-  }).observe(document, { subtree: true, childList: true, characterData: true });
-})`;
-
-/** Waits until the page has not changed for half a second: panels and lists have then read what they show. */
-async function untilStill(page: Page): Promise<void> {
-  await page.evaluate(still);
-  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
-}
-
 async function takePictures(browser: Browser, { url, operator }: RunningServer, sample: SampleWorkspace, look: Look): Promise<void> {
   const { colorScheme, width, height } = look;
   const context = await openContext(browser, { viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
@@ -95,10 +95,11 @@ async function takePictures(browser: Browser, { url, operator }: RunningServer, 
   await save(page, `sign-in-${look.name}`);
   await signInAt(page, { username: operator.username, password: operator.password });
   await page.locator("#content").waitFor();
-  for (const { name, path, prepare } of screensOf(sample)) {
+  for (const { name, path, shows, prepare } of screensOf(sample)) {
     await page.goto(url + (path.startsWith("/") ? path : `/w/${sample.workspaceId}/${path}`));
     await page.getByRole("heading").first().waitFor();
-    await untilStill(page);
+    await shows(page).first().waitFor();
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
     await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
     await prepare?.(page);
     await save(page, `${name}-${look.name}`);
