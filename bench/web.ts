@@ -1,6 +1,6 @@
 /**
- * `npm run bench:web` measures the web app in Chromium on a processor that is slowed four times: what is loaded before the
- * editor, how soon the list of articles shows, and how soon a keystroke shows in a text of 200 kB. It prints the figures
+ * `npm run bench:web` measures the web app in Chromium on a processor that is slowed four times. It measures the size of
+ * the scripts before the editor, the time until the list of articles shows, and the time until a keystroke shows in a text of 200 kB. It prints the figures
  * and writes `bench/web.json`.
  */
 import { writeFileSync } from "node:fs";

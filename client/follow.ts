@@ -26,7 +26,7 @@ export interface FollowOptions {
   readonly lastEventId?: string;
   /** Where the stream begins without a token. A run begins at its start, the others now. */
   readonly from?: "start" | "now";
-  /** Called each time the stream is open: what was read before this moment may be older than the first event. */
+  /** Called each time the stream is open. State that was read earlier may lack changes that the stream does not repeat. */
   readonly onOpen?: () => void;
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal;
